@@ -41,6 +41,11 @@ impl BaseMemory {
         path.ancestors().filter_map(|above| self.0.get(above)).map(|thing| thing.since).fold(began, FileTime::max)
     }
 
+    /// Returns all things by their paths.
+    pub fn into_things(self) -> Vec<(PathBuf, BaseThing)> {
+        self.0.into_iter().collect()
+    }
+
     /// Adds a thing, which replaces an earlier one.
     pub fn insert(&mut self, path: PathBuf, thing: BaseThing) {
         self.0.insert(path, thing);

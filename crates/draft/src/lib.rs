@@ -10,14 +10,17 @@
 //! | the base when the draft first touched a path | `base_memory.rs` |
 //! | where draft and base differ, and where both changed | `difference.rs` |
 //! | what people see of it | `draft_effect.rs`, `patch.rs` |
+//! | drafts on disk, and forks of them | `draft_store.rs`, `copy.rs` |
 //! | the changes move into the base, as a run that can be undone | `commit.rs` |
 //!
 //! Runs in the host. Begin with `layer.rs`, then read `difference.rs`.
 
 pub mod base_memory;
 pub mod commit;
+mod copy;
 pub mod difference;
 pub mod draft_effect;
+pub mod draft_store;
 pub mod layer;
 
 #[cfg(all(test, target_os = "linux"))]

@@ -1,6 +1,6 @@
 //! Drafts of real overlays: a script runs in one, as a command does, and its changes are committed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use crate::base_memory::{BaseMemory, committed_thing};
 use crate::commit::{CommitOutcome, Committer};
 use crate::difference::{Difference, differences};
 use crate::draft_effect::effect_of;
+use crate::draft_store::{DraftError, DraftStore};
 use crate::layer::DraftLayer;
 
 /// A tree, a draft of it, and a store for undo.
@@ -43,17 +44,7 @@ impl Scene {
 
     /// Runs a script in the draft.
     fn run(&mut self, script: &str) {
-        let DraftLayer { base, .. } = &self.layer;
-        let (upper, work) = (self.layer.upper(), self.layer.work());
-        let mount = format!(
-            "mount -t overlay overlay -o lowerdir={0},upperdir={1},workdir={2},userxattr {0} && cd {0} && {{\n{script}\n}}",
-            base.display(),
-            upper.display(),
-            work.display()
-        );
-        let mut command = Command::new("unshare");
-        command.args(["-Urm", "--propagation", "private", "bash", "-euc", &mount]);
-        assert!(command.status().expect("unshare").success(), "{script}");
+        run_in_draft(&self.layer, script);
         for (path, thing) in self.memory.unnoted(&self.layer, self.began).expect("a walk") {
             self.memory.insert(path, thing);
         }
@@ -139,6 +130,19 @@ impl Scene {
     fn tree(&self) -> BTreeMap<String, String> {
         tree_of(&self.layer.base)
     }
+}
+
+/// Runs a script in a draft, as a command does.
+fn run_in_draft(layer: &DraftLayer, script: &str) {
+    let mount = format!(
+        "mount -t overlay overlay -o lowerdir={0},upperdir={1},workdir={2},userxattr {0} && cd {0} && {{\n{script}\n}}",
+        layer.base.display(),
+        layer.upper().display(),
+        layer.work().display()
+    );
+    let mut command = Command::new("unshare");
+    command.args(["-Urm", "--propagation", "private", "bash", "-euc", &mount]);
+    assert!(command.status().expect("unshare").success(), "{script}");
 }
 
 fn sh(cwd: &Path, script: &str) {
@@ -337,4 +341,45 @@ fn a_commit_that_is_killed_at_any_moment_goes_on_and_leaves_no_path_half() {
             assert_eq!(scene.tree(), before, "{script}, killed at {moment}, undone");
         }
     }
+}
+
+#[test]
+fn a_store_lists_locks_forks_and_discards_drafts() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let store = DraftStore::at(folder.path().join("drafts"));
+    let base = folder.path().join("base");
+    fs::create_dir_all(base.join("sub")).expect("a directory");
+    sh(&base, TREE);
+    let draft = store.begin("d1", Some("one".into()), std::slice::from_ref(&base)).expect("a draft");
+    let held = draft.hold().expect("free");
+    assert!(matches!(store.find("d1").expect("there").lock(), Err(DraftError::Busy(_))));
+    drop(held);
+    let layer = draft.record.layers[0].clone();
+    run_in_draft(&layer, "echo mine >>a; rm -r d; ln b hard; echo x >>hard; mkdir n; echo 1 >n/x");
+    let expected = draft.differences().expect("a walk");
+    let locked = store.find("d1").expect("there").lock().expect("free");
+    assert!(matches!(draft.hold(), Err(DraftError::Busy(_))));
+    let fork = locked.fork(&store, "d2", None).expect("a fork");
+    drop(locked);
+    let paths =
+        |all: &[Vec<Difference>]| -> Vec<PathBuf> { all.iter().flatten().map(|one| one.path.clone()).collect() };
+    assert_eq!(paths(&fork.differences().expect("a walk")), paths(&expected));
+    run_in_draft(&fork.record.layers[0], "[ \"$(cat a)\" = $'a\\nmine' ]; [ ! -e d ]; [ hard -ef b ]; echo 2 >>n/x");
+    run_in_draft(&layer, "[ \"$(cat n/x)\" = 1 ]");
+    assert_eq!(store.list().iter().map(|draft| draft.record.id.as_str()).collect::<BTreeSet<_>>(), ["d1", "d2"].into());
+    for (directory, why) in
+        [("/", "root of the file system"), (folder.path().to_str().expect("text"), "holds the store")]
+    {
+        let error = store.begin("d3", None, &[directory.into()]).expect_err("refused");
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    let above = store.begin("d4", None, &[base.join("sub")]).expect("a draft");
+    let error = store.begin("d5", None, &[base.clone()]).expect_err("refused");
+    assert!(error.to_string().contains("a draft of a directory in it"), "{error}");
+    for draft in [draft, fork, above] {
+        draft.lock().expect("free").discard().expect("removed");
+    }
+    assert_eq!(fs::read_dir(folder.path().join("drafts")).expect("there").count(), 0);
+    assert!(matches!(store.find("d1"), Err(DraftError::Unknown(_))));
+    assert!(matches!(store.find("../base"), Err(DraftError::Unknown(_))));
 }

@@ -1,0 +1,52 @@
+//! Copies the changes of a draft, for a fork.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::sys::stat::{Mode, SFlag, mknod};
+
+use undo::path_lookup::read_state;
+
+/// Copies everything in a directory into another one, with owners, modes, attributes, times and further names of the
+/// same file. Contents are shared where the file system can.
+///
+/// # Errors
+/// If something cannot be read or written.
+pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
+    copy_entries(from, to, &mut HashMap::new())
+}
+
+fn copy_entries(from: &Path, to: &Path, names: &mut HashMap<u64, PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        let data = fs::symlink_metadata(&from)?;
+        let kind = data.file_type();
+        if data.nlink() > 1 && !kind.is_dir() {
+            if let Some(other) = names.get(&data.ino()) {
+                fs::hard_link(other, &to)?;
+                continue;
+            }
+            names.insert(data.ino(), to.clone());
+        }
+        if kind.is_dir() {
+            fs::create_dir(&to)?;
+            copy_entries(&from, &to, names)?;
+        } else if kind.is_symlink() {
+            symlink(fs::read_link(&from)?, &to)?;
+        } else if kind.is_file() {
+            undo::run_images::copy_file(&from, &to)?;
+        } else {
+            mknod(&to, SFlag::from_bits_truncate(data.mode()), Mode::from_bits_truncate(data.mode()), data.rdev())?;
+        }
+        let wanted = read_state(&from)?;
+        if let Some(meta) = wanted.meta() {
+            undo::apply_metadata(&to, &read_state(&to)?, meta)?;
+        }
+        undo::run_images::set_mtime(&to, data.modified()?.into())?;
+    }
+    Ok(())
+}

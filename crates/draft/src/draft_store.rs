@@ -1,0 +1,382 @@
+//! The directory of all drafts of a user.
+//!
+//! | entry | what |
+//! |---|---|
+//! | `ID/draft.json` | the draft: [`DraftRecord`] |
+//! | `ID/memory` | the base as the draft found it, one record per path ([`BaseMemory`]) |
+//! | `ID/lock` | held shared while a command of the draft runs, and alone while it is committed, forked or discarded |
+//! | `ID/0/`, `ID/1/` … | `upper` and `work` of each drafted directory |
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::base_memory::{BaseMemory, BaseThing};
+use super::difference::{Difference, differences};
+use super::layer::DraftLayer;
+use undo::path_state::FileTime;
+
+const RECORD: &str = "draft.json";
+const MEMORY: &str = "memory";
+const LOCK: &str = "lock";
+
+/// The longest name of a draft, in characters.
+pub const MAX_NAME: usize = 80;
+
+/// What a draft is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DraftState {
+    /// Commands may run in it.
+    Open,
+    /// A commit has begun.
+    Committing,
+}
+
+/// A draft.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DraftRecord {
+    /// Its id.
+    pub id: String,
+    /// Its name for people.
+    pub name: Option<String>,
+    /// The directory that it was opened for.
+    pub root: PathBuf,
+    /// The drafted directories: the root, and what belongs to it elsewhere.
+    pub layers: Vec<DraftLayer>,
+    /// When it was opened, in ms since 1970.
+    pub created_at: u64,
+    /// What was changed in the base later than this was changed beside the draft.
+    pub began: FileTime,
+    /// What it is doing.
+    pub state: DraftState,
+    /// The run of undo that records the commit which has begun.
+    pub commit: Option<String>,
+}
+
+/// Why a draft cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DraftError {
+    /// There is no such draft.
+    #[error("there is no draft {0:?}")]
+    Unknown(String),
+    /// A command runs in it, or another process commits or discards it.
+    #[error("the draft {0} is in use: a command runs in it, or it is being committed or discarded")]
+    Busy(String),
+    /// The directory cannot be drafted.
+    #[error("{} cannot be drafted: {why}", root.display())]
+    Root {
+        #[expect(missing_docs, reason = "the directory")]
+        root: PathBuf,
+        #[expect(missing_docs, reason = "the reason")]
+        why: &'static str,
+    },
+    /// The system refuses it.
+    #[error("{}: {source}", path.display())]
+    System {
+        #[expect(missing_docs, reason = "the file")]
+        path: PathBuf,
+        #[expect(missing_docs, reason = "the reason")]
+        source: io::Error,
+    },
+}
+
+/// The directory of all drafts. Cheap to clone, and holds nothing open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DraftStore {
+    path: PathBuf,
+}
+
+/// A draft on disk.
+#[derive(Debug)]
+pub struct StoredDraft {
+    path: PathBuf,
+    #[expect(missing_docs, reason = "the draft")]
+    pub record: DraftRecord,
+}
+
+/// A draft that no other process uses.
+#[derive(Debug)]
+pub struct LockedDraft {
+    draft: StoredDraft,
+    _lock: File,
+}
+
+impl DraftStore {
+    /// Names the store. Creates nothing.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Begins a draft of directories, the first of which is its root.
+    ///
+    /// # Errors
+    /// If a directory cannot be drafted, or nothing can be written.
+    pub fn begin(&self, id: &str, name: Option<String>, bases: &[PathBuf]) -> Result<StoredDraft, DraftError> {
+        let root = bases.first().cloned().unwrap_or_default();
+        for base in bases {
+            self.check_base(base)?;
+        }
+        let path = self.path.join(id);
+        let failed = |source| DraftError::System { path: path.clone(), source };
+        private_directory(&path).map_err(failed)?;
+        let layers: Vec<_> = (0..)
+            .zip(bases)
+            .map(|(number, base)| DraftLayer { base: base.clone(), room: path.join(number.to_string()) })
+            .collect();
+        for layer in &layers {
+            make_room(layer).map_err(failed)?;
+        }
+        let began = wait_for_next_time(&path).map_err(failed)?;
+        let created_at = u64::try_from(began.seconds * 1000 + began.nanoseconds / 1_000_000).unwrap_or(0);
+        let record =
+            DraftRecord { id: id.into(), name, root, layers, created_at, began, state: DraftState::Open, commit: None };
+        let draft = StoredDraft { path, record };
+        draft.save()?;
+        Ok(draft)
+    }
+
+    /// Fails if a directory cannot be drafted.
+    fn check_base(&self, base: &Path) -> Result<(), DraftError> {
+        let refused = |why| Err(DraftError::Root { root: base.to_owned(), why });
+        if base.parent().is_none() {
+            return refused("it is the root of the file system");
+        }
+        if self.path.starts_with(base) {
+            return refused("it holds the store of drafts");
+        }
+        if self
+            .list()
+            .iter()
+            .flat_map(|draft| &draft.record.layers)
+            .any(|layer| layer.base != base && layer.base.starts_with(base))
+        {
+            return refused("a draft of a directory in it is open");
+        }
+        Ok(())
+    }
+
+    /// Opens a draft.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be read.
+    pub fn find(&self, id: &str) -> Result<StoredDraft, DraftError> {
+        let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let path = self.path.join(id);
+        let text = if is_name { fs::read(path.join(RECORD)) } else { Err(io::ErrorKind::NotFound.into()) };
+        match text.map(|text| serde_json::from_slice(&text)) {
+            Ok(Ok(record)) => Ok(StoredDraft { path, record }),
+            Ok(Err(error)) => Err(DraftError::System { path, source: error.into() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(DraftError::Unknown(id.to_owned())),
+            Err(source) => Err(DraftError::System { path, source }),
+        }
+    }
+
+    /// Returns all drafts, the newest first. Those that cannot be read are left out.
+    pub fn list(&self) -> Vec<StoredDraft> {
+        let names = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let mut drafts: Vec<_> = names.filter_map(|entry| self.find(entry.file_name().to_str()?).ok()).collect();
+        drafts.sort_by_key(|draft| std::cmp::Reverse(draft.record.created_at));
+        drafts
+    }
+}
+
+impl StoredDraft {
+    /// Returns its directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn failed(&self, name: &str) -> impl Fn(io::Error) -> DraftError {
+        let path = self.path.join(name);
+        move |source| DraftError::System { path: path.clone(), source }
+    }
+
+    /// Writes the record.
+    fn save(&self) -> Result<(), DraftError> {
+        let text = serde_json::to_vec(&self.record).map_err(|error| self.failed(RECORD)(error.into()))?;
+        let next = self.path.join(".draft.json");
+        let written = File::options().write(true).create(true).truncate(true).mode(0o600).open(&next);
+        let written = written.and_then(|mut file| file.write_all(&text));
+        written.and_then(|()| fs::rename(&next, self.path.join(RECORD))).map_err(self.failed(RECORD))
+    }
+
+    fn lock_file(&self) -> Result<File, DraftError> {
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        sys::open_regular(&self.path.join(LOCK), &mut options).map_err(self.failed(LOCK))
+    }
+
+    /// Marks the draft as used by a command, until the file is closed in all processes.
+    ///
+    /// # Errors
+    /// If it is being committed, forked or discarded.
+    pub fn hold(&self) -> Result<File, DraftError> {
+        let file = self.lock_file()?;
+        match file.try_lock_shared() {
+            Ok(()) if self.path.join(RECORD).exists() => Ok(file),
+            Ok(()) => Err(DraftError::Unknown(self.record.id.clone())),
+            Err(_) => Err(DraftError::Busy(self.record.id.clone())),
+        }
+    }
+
+    /// Takes the draft for this process alone.
+    ///
+    /// # Errors
+    /// If a command runs in it.
+    pub fn lock(self) -> Result<LockedDraft, DraftError> {
+        let file = self.lock_file()?;
+        match file.try_lock() {
+            Ok(()) if self.path.join(RECORD).exists() => Ok(LockedDraft { draft: self, _lock: file }),
+            Ok(()) => Err(DraftError::Unknown(self.record.id)),
+            Err(_) => Err(DraftError::Busy(self.record.id)),
+        }
+    }
+
+    /// Reads what the draft has found in its base. A record that was not written to its end is left out.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn memory(&self) -> Result<BaseMemory, DraftError> {
+        let bytes = match fs::read(self.path.join(MEMORY)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(self.failed(MEMORY))?,
+        };
+        let mut memory = BaseMemory::default();
+        let mut rest = bytes.as_slice();
+        while let Ok(((path, thing), left)) = postcard::take_from_bytes::<(PathBuf, BaseThing)>(rest) {
+            memory.insert(path, thing);
+            rest = left;
+        }
+        Ok(memory)
+    }
+
+    /// Adds what was found.
+    fn remember(&self, found: &[(PathBuf, BaseThing)]) -> Result<(), DraftError> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        for one in found {
+            bytes = postcard::to_extend(one, bytes).map_err(|error| self.failed(MEMORY)(io::Error::other(error)))?;
+        }
+        let file = File::options().append(true).create(true).mode(0o600).open(self.path.join(MEMORY));
+        file.and_then(|mut file| file.write_all(&bytes)).map_err(self.failed(MEMORY))
+    }
+
+    /// Remembers the base at the paths that commands have touched for the first time.
+    ///
+    /// # Errors
+    /// If something cannot be read or written.
+    pub fn note_touched(&self) -> Result<BaseMemory, DraftError> {
+        let mut memory = self.memory()?;
+        for layer in &self.record.layers {
+            let found = memory.unnoted(layer, self.record.began).map_err(self.failed(MEMORY))?;
+            self.remember(&found)?;
+            found.into_iter().for_each(|(path, thing)| memory.insert(path, thing));
+        }
+        Ok(memory)
+    }
+
+    /// Returns the differences of each layer.
+    ///
+    /// # Errors
+    /// If something cannot be read.
+    pub fn differences(&self) -> Result<Vec<Vec<Difference>>, DraftError> {
+        let memory = self.note_touched()?;
+        let of = |layer: &DraftLayer| differences(layer, self.record.began, &memory).map_err(self.failed("upper"));
+        self.record.layers.iter().map(of).collect()
+    }
+}
+
+impl LockedDraft {
+    /// Returns the draft.
+    pub fn draft(&self) -> &StoredDraft {
+        &self.draft
+    }
+
+    /// Removes the draft with all its changes.
+    ///
+    /// # Errors
+    /// If something cannot be removed. The draft is unknown from then on.
+    pub fn discard(self) -> Result<(), DraftError> {
+        let StoredDraft { path, record } = self.draft;
+        let failed = |source| DraftError::System { path: path.clone(), source };
+        fs::remove_file(path.join(RECORD)).map_err(failed)?;
+        for layer in &record.layers {
+            make_removable(&layer.room).map_err(failed)?;
+            fs::remove_dir_all(&layer.room).map_err(failed)?;
+        }
+        fs::remove_dir_all(&path).map_err(failed)
+    }
+
+    /// Begins another draft with the changes of this one.
+    ///
+    /// # Errors
+    /// If something cannot be read or written. Nothing of the new draft is left then.
+    pub fn fork(&self, store: &DraftStore, id: &str, name: Option<String>) -> Result<StoredDraft, DraftError> {
+        let memory = self.draft.memory()?;
+        let path = store.path.join(id);
+        let failed = |source| DraftError::System { path: path.clone(), source };
+        private_directory(&path).map_err(failed)?;
+        let layers = (0..).zip(&self.draft.record.layers).map(|(number, layer)| {
+            (layer, DraftLayer { base: layer.base.clone(), room: path.join(number.to_string()) })
+        });
+        let mut own = Vec::new();
+        for (from, to) in layers {
+            make_room(&to).and_then(|()| super::copy::copy_tree(&from.upper(), &to.upper())).map_err(failed)?;
+            own.push(to);
+        }
+        let record = DraftRecord { id: id.into(), name, layers: own, ..self.draft.record.clone() };
+        let fork = StoredDraft { path, record };
+        fork.remember(&memory.into_things())?;
+        fork.save()?;
+        Ok(fork)
+    }
+}
+
+fn private_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Makes the directories of a layer. What the overlay shows as the base itself has the mode and the owner of the base.
+fn make_room(layer: &DraftLayer) -> io::Result<()> {
+    private_directory(&layer.room)?;
+    let data = fs::metadata(&layer.base)?;
+    for directory in [layer.upper(), layer.work()] {
+        fs::create_dir(&directory)?;
+    }
+    // Only root may give a directory away.
+    let _same_owner = std::os::unix::fs::chown(layer.upper(), Some(data.uid()), Some(data.gid()));
+    fs::set_permissions(layer.upper(), fs::Permissions::from_mode(data.mode() & 0o7777))
+}
+
+/// Lets this process remove directories that nobody may enter, as the overlay makes one.
+fn make_removable(directory: &Path) -> io::Result<()> {
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            make_removable(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a time, and waits until files that change get a later one.
+fn wait_for_next_time(directory: &Path) -> io::Result<FileTime> {
+    let began = FileTime::now();
+    let probe = directory.join(LOCK);
+    loop {
+        fs::write(&probe, "")?;
+        let data = fs::metadata(&probe)?;
+        if (FileTime { seconds: data.ctime(), nanoseconds: data.ctime_nsec() }) > began {
+            return Ok(began);
+        }
+        std::thread::sleep(std::time::Duration::from_micros(200));
+    }
+}
