@@ -4,6 +4,7 @@
 //! the original since is told by its times: no program can set the time of the last change of anything about a file.
 //! What times cannot tell is kept here: after each command, for each path that it has touched first.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,21 @@ impl BaseMemory {
         self.0.insert(path, thing);
     }
 
+    /// Notes the things that a commit has put into the base, and the directories in which it has changed names. They are
+    /// no changes of others.
+    ///
+    /// # Errors
+    /// If the system refuses to answer.
+    pub fn note_committed(&mut self, applied: &[PathBuf]) -> io::Result<()> {
+        let above = applied.iter().filter_map(|path| path.parent()).map(Path::to_owned);
+        let paths: BTreeSet<PathBuf> = applied.iter().cloned().chain(above).collect();
+        for path in paths {
+            let (state, since) = (read_state(&path)?, changed_at(&path)?.unwrap_or_else(FileTime::now));
+            self.insert(path, BaseThing { state, contents: None, since });
+        }
+        Ok(())
+    }
+
     /// Returns what is to be noted now: the things of the base at paths that were touched since the last time.
     ///
     /// A thing that was changed meanwhile is left out. `began`: the time at which the draft began.
@@ -88,14 +104,4 @@ pub fn changed_at(path: &Path) -> io::Result<Option<FileTime>> {
         Err(error) if undo::path_lookup::is_absent(&error) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Reads the thing at a path that a commit has put there, so that it is no change by others.
-///
-/// # Errors
-/// If the system refuses to answer.
-pub fn committed_thing(path: &Path) -> io::Result<BaseThing> {
-    let state = read_state(path)?;
-    let since = changed_at(path)?.unwrap_or_else(FileTime::now);
-    Ok(BaseThing { state, contents: None, since })
 }

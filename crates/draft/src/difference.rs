@@ -31,19 +31,21 @@ pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> 
     let mut changes = Vec::new();
     layer.walk(&mut |change| changes.push(change))?;
     let mut found = Vec::new();
-    // A directory of the base that is another one than that of which the draft knows.
-    let mut replaced: Option<PathBuf> = None;
+    // A directory of the base that is not the one of which the draft knows.
+    let mut other: Option<PathBuf> = None;
     for LayerChange { path, draft, base } in changes {
         let place = layer.place_of(&path).unwrap_or_default();
-        replaced = replaced.filter(|directory| path.starts_with(directory));
-        if replaced.is_none() && is_replaced_directory(&path, &base, memory) {
-            replaced = Some(path.clone());
+        other = other.filter(|directory| path.starts_with(directory));
+        let is_below_other = other.is_some();
+        if !is_below_other && base.is_directory() && is_other_directory(&path, &draft, &base, began, memory)? {
+            other = Some(path.clone());
         }
         if !is_change(&path, &place, &draft, &base, memory)? {
             continue;
         }
-        let conflict = match replaced {
-            Some(_) => Some("a directory above it was replaced"),
+        let conflict = match other {
+            Some(_) if is_below_other => Some("a directory above it was changed"),
+            Some(_) => Some("it was changed"),
             None => base_change(&path, &draft, &base, began, memory)?,
         };
         found.push(Difference { path, place, draft, base, conflict });
@@ -51,10 +53,25 @@ pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> 
     Ok(found)
 }
 
-/// Returns whether a directory of the base is not the one that the draft has seen at this path.
-fn is_replaced_directory(path: &Path, base: &PathState, memory: &BaseMemory) -> bool {
-    let seen = memory.get(path).filter(|seen| seen.state.is_directory());
-    seen.is_some_and(|seen| base.is_directory() && seen.state.id() != base.id())
+/// Returns whether a directory of the base is not the one that the draft has seen at this path. Things that were moved
+/// there with a directory have earlier times.
+fn is_other_directory(
+    path: &Path,
+    draft: &LayerThing,
+    base: &PathState,
+    began: FileTime,
+    memory: &BaseMemory,
+) -> io::Result<bool> {
+    let seen = memory.get(path).map(|seen| &seen.state);
+    if !draft.state.is_directory() {
+        // The draft wants it gone, as it was.
+        return Ok(changed_at(path)?.is_some_and(|at| at > memory.since(path, began)));
+    }
+    Ok(match seen {
+        Some(PathState::Absent) => draft.is_opaque,
+        Some(seen) => seen.id() != base.id(),
+        None => false,
+    })
 }
 
 /// Returns whether the draft has changed the thing at a path, and the base does not have it alike. Times alone are no

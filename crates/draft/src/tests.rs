@@ -6,11 +6,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use proptest::collection;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 use tempfile::TempDir;
 use undo::path_state::FileTime;
 use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoRequest, UndoStore, VERSION};
 
-use crate::base_memory::{BaseMemory, committed_thing};
+use crate::base_memory::BaseMemory;
 use crate::commit::{CommitOutcome, Committer};
 use crate::difference::{Difference, differences};
 use crate::draft_effect::effect_of;
@@ -116,9 +119,7 @@ impl Scene {
         let chosen: Vec<_> = all.iter().filter(|one| chosen(one)).collect();
         let outcome = Committer::new(&mut journal, stops).take(&chosen, &all).ok()?;
         journal.finish(Vec::new()).expect("an end");
-        for path in &outcome.applied {
-            self.memory.insert(path.clone(), committed_thing(path).expect("a thing"));
-        }
+        self.memory.note_committed(&outcome.applied).expect("things");
         Some(outcome)
     }
 
@@ -242,7 +243,7 @@ fn changes_are_listed_and_a_commit_makes_the_tree_what_the_draft_shows() {
 }
 
 /// What a draft does, what a person does meanwhile, and the conflicts.
-const BOTH: [(&str, &str, &[(&str, &str)]); 20] = [
+const BOTH: [(&str, &str, &[(&str, &str)]); 24] = [
     ("echo more >>a", "echo theirs >b", &[]),
     ("echo more >>a", "echo theirs >a", &[("a", "it was changed")]),
     ("echo more >>a", "echo theirs >t; mv t a", &[("a", "it was changed")]),
@@ -252,13 +253,44 @@ const BOTH: [(&str, &str, &[(&str, &str)]); 20] = [
     ("rm a", "echo theirs >a", &[("a", "it was changed")]),
     ("rm a", "rm a", &[]),
     ("echo same >a", "echo same >a", &[]),
-    ("rm -r d", "echo theirs >d/new", &[("d/new", "it was changed")]),
+    (
+        "rm -r d",
+        "echo theirs >d/new",
+        &[
+            ("d", "it was changed"),
+            ("d/c", "a directory above it was changed"),
+            ("d/e", "a directory above it was changed"),
+            ("d/e/f", "a directory above it was changed"),
+            ("d/new", "a directory above it was changed"),
+        ],
+    ),
     ("rm -r d", "echo theirs >d/e/f", &[("d/e/f", "it was changed")]),
+    (
+        "mv d moved; mkdir d",
+        "mv node d/node",
+        &[
+            ("d/node", "it was changed"),
+            ("d/node/pkg", "a directory above it was changed"),
+            ("d/node/pkg/index", "a directory above it was changed"),
+            ("d/node/pkg/x", "a directory above it was changed"),
+        ],
+    ),
+    ("echo 1 >d/e/f2", "rm a; mv d/e a; mkdir d/e", &[("d/e/f2", "a directory above it was changed")]),
+    (
+        "mkdir n; mv n m",
+        "mv d m",
+        &[
+            ("m/c", "a directory above it was changed"),
+            ("m/e", "a directory above it was changed"),
+            ("m/e/f", "a directory above it was changed"),
+        ],
+    ),
+    ("echo 1 >t; mv t b", "rm b; mv d/e b", &[("b", "it was changed"), ("b/f", "a directory above it was changed")]),
     ("echo 1 >new", "echo 2 >new", &[("new", "it was created")]),
     ("echo 1 >new", "echo 1 >new", &[]),
     ("mkdir new; echo 1 >new/x", "mkdir new; echo 2 >new/y", &[]),
     ("mkdir new; echo 1 >new/x", "mkdir new; echo 2 >new/x", &[("new/x", "it was created")]),
-    ("echo more >>d/c", "mv d old; cp -r old d", &[("d/c", "a directory above it was replaced")]),
+    ("echo more >>d/c", "mv d old; cp -r old d", &[("d/c", "a directory above it was changed")]),
     ("chmod 750 d/e", "chmod 711 d/e", &[("d/e", "its mode, owner or attributes were changed")]),
     ("touch a", "echo theirs >a", &[]),
     ("echo 1 >d/new", "chmod 711 d; echo x >d/other", &[]),
@@ -382,4 +414,83 @@ fn a_store_lists_locks_forks_and_discards_drafts() {
     assert_eq!(fs::read_dir(folder.path().join("drafts")).expect("there").count(), 0);
     assert!(matches!(store.find("d1"), Err(DraftError::Unknown(_))));
     assert!(matches!(store.find("../base"), Err(DraftError::Unknown(_))));
+}
+
+/// Makes one of the changes that histories have, each with contents of its own.
+fn step() -> impl Strategy<Value = String> {
+    const NAMES: [&str; 9] = ["a", "b", "d/c", "d/e/f", "d/e", "d", "n", "n/m", "node/pkg/x"];
+    let name = || (0..NAMES.len()).prop_map(|at| NAMES[at]);
+    let text = || 0..1_000_000_u32;
+    prop_oneof![
+        4 => (name(), text()).prop_map(|(path, text)| format!("echo {text} >{path}")),
+        2 => (name(), text()).prop_map(|(path, text)| format!("echo {text} >>{path}")),
+        2 => (name(), text()).prop_map(|(path, text)| format!("echo {text} >t; mv -T t {path}")),
+        2 => name().prop_map(|path| format!("rm -rf {path}")),
+        2 => name().prop_map(|path| format!("mkdir -p {path}")),
+        1 => (name(), text()).prop_map(|(path, text)| format!("rm -rf {path}; mkdir {path}; echo {text} >{path}/new")),
+        1 => (name(), name()).prop_map(|(from, to)| format!("mv -T {from} {to}")),
+        1 => (name(), name()).prop_map(|(from, to)| format!("ln -sfnT {from} {to}")),
+        1 => name().prop_map(|path| format!("[ -f {path} ]; chmod 640 {path}")),
+    ]
+}
+
+/// Joins steps to a script. One that is impossible is passed over.
+fn script_of(steps: &[String]) -> String {
+    let steps = steps.iter().map(|step| format!("({step}) 2>/dev/null || true; rm -f t\n"));
+    steps.collect()
+}
+
+/// Whether a person made the steps, and the steps.
+type Round = (bool, Vec<String>);
+
+/// Plays a history. Returns what is wrong with its end.
+fn play(rounds: &[Round]) -> Result<(), TestCaseError> {
+    let mut scene = Scene::new(TREE);
+    let origin = scene.tree();
+    for (is_person, steps) in rounds {
+        let script = script_of(steps);
+        if *is_person {
+            scene.edit(&script);
+        } else {
+            let before = scene.tree();
+            scene.run(&script);
+            prop_assert_eq!(scene.tree(), before, "the draft touches nothing");
+        }
+    }
+    let view = tempfile::tempdir().expect("a directory");
+    scene.run(&format!("cp -a . {}", view.path().display()));
+    let (seen, now) = (tree_of(view.path()), scene.tree());
+    let differences = scene.differences();
+    for one in &differences {
+        let path = scene.short(&one.path);
+        prop_assert!(seen.get(&path) != now.get(&path), "{} is no difference", path);
+        let is_changed = origin.get(&path) != now.get(&path);
+        match one.conflict {
+            // The draft may have made a thing where it saw that a person had removed one. What is in a directory has
+            // paths of its own.
+            None if one.base.is_directory() || one.base.is_absent() => {}
+            None => prop_assert!(!is_changed, "{} was changed by both", path),
+            // A thing that was made anew alike is another one.
+            Some(_) => {}
+        }
+    }
+    let free: BTreeSet<_> = differences.iter().filter(|one| one.conflict.is_none()).map(|one| &*one.path).collect();
+    if free.len() == differences.len() {
+        let outcome = scene.commit("r1", |_| true);
+        prop_assert_eq!(outcome.left, []);
+        prop_assert_eq!(scene.tree(), seen, "the tree is what the draft showed");
+        scene.undo("r1");
+        prop_assert_eq!(scene.tree(), now, "undone");
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "stress: hundreds of histories"]
+fn generated_histories_end_as_a_full_copy_of_the_tree() {
+    let histories = collection::vec((any::<bool>(), collection::vec(step(), 1..5)), 1..5);
+    let cases = std::env::var("HISTORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(500);
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    runner.run(&histories, |rounds| play(&rounds)).expect("no history differs");
 }
