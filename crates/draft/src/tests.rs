@@ -242,8 +242,11 @@ fn changes_are_listed_and_a_commit_makes_the_tree_what_the_draft_shows() {
     }
 }
 
+/// Paths, each with what is said of it.
+type Conflicts = &'static [(&'static str, &'static str)];
+
 /// What a draft does, what a person does meanwhile, and the conflicts.
-const BOTH: [(&str, &str, &[(&str, &str)]); 24] = [
+const BOTH: [(&str, &str, Conflicts); 24] = [
     ("echo more >>a", "echo theirs >b", &[]),
     ("echo more >>a", "echo theirs >a", &[("a", "it was changed")]),
     ("echo more >>a", "echo theirs >t; mv t a", &[("a", "it was changed")]),
@@ -406,7 +409,7 @@ fn a_store_lists_locks_forks_and_discards_drafts() {
         assert!(error.to_string().contains(why), "{error}");
     }
     let above = store.begin("d4", None, &[base.join("sub")]).expect("a draft");
-    let error = store.begin("d5", None, &[base.clone()]).expect_err("refused");
+    let error = store.begin("d5", None, std::slice::from_ref(&base)).expect_err("refused");
     assert!(error.to_string().contains("a draft of a directory in it"), "{error}");
     for draft in [draft, fork, above] {
         draft.lock().expect("free").discard().expect("removed");
