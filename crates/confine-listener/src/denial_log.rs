@@ -21,6 +21,8 @@ pub(super) struct PolicyPaths {
     sockets: Vec<PathBuf>,
     /// Paths below which files of the host may be changed, apart from kernel files.
     host: Vec<PathBuf>,
+    /// Those of them whose changes go elsewhere.
+    drafted: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
     /// Directories of the world alone, which lie below a hidden one.
     own: Vec<PathBuf>,
@@ -39,7 +41,8 @@ impl PolicyPaths {
         let public = if private.is_empty() { &PRIVATE[..] } else { &[] };
         let host = policy.write.iter().chain(shared_caches).cloned().chain(public.iter().map(PathBuf::from)).collect();
         let writable = policy.write.iter().chain(caches).cloned().chain(others).collect();
-        Self { writable, sockets, host, hidden: policy.hide.clone(), own: Vec::new() }
+        let drafted = policy.drafted.iter().map(|drafted| drafted.base.clone()).collect();
+        Self { writable, sockets, host, drafted, hidden: policy.hide.clone(), own: Vec::new() }
     }
 
     /// Adds private directories, in which files may be changed and sockets reached.
@@ -55,9 +58,10 @@ impl PolicyPaths {
         is_below_any(&self.writable, path)
     }
 
-    /// Returns the paths below which files of the host may be changed.
-    pub fn host_roots(&self) -> &[PathBuf] {
-        &self.host
+    /// Returns the paths below which a change of a file changes it for the host, by all its names. A draft changes
+    /// copies.
+    pub fn host_roots(&self) -> impl Iterator<Item = &PathBuf> {
+        self.host.iter().filter(|root| !self.drafted.contains(root))
     }
 
     /// Returns whether a path, by its text, may belong to the host and may be changed.

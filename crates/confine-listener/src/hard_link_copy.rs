@@ -89,7 +89,7 @@ impl PendingSyscall<'_> {
     fn changeable_roots(&self) -> Vec<PathBuf> {
         match &self.shared.bounds {
             Some(bounds) => bounds.changeable_roots().map(Path::to_owned).collect(),
-            None => self.shared.paths.host_roots().to_vec(),
+            None => self.shared.paths.host_roots().cloned().collect(),
         }
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use nix::sys::wait::{WaitStatus, waitpid};
 
 use super::{ListenerLink, ListenerReport, ListenerSettings, serve};
-use confine_policy::{ConfinementPolicy, DenialKind, SuggestedGrant};
+use confine_policy::{ConfinementPolicy, DenialKind, DraftedDirectory, SuggestedGrant};
 use confine_world::{ConfinedWorld, filter, testing::WorldTestScene, testing::end, testing::isolated, testing::users};
 use sys::{ForkOutcome, SyscallArchitecture, WorldEntrance};
 
@@ -201,5 +201,49 @@ fn sockets_of_the_host_and_other_addresses_are_out_of_reach() {
         assert!(has(DenialKind::Network, &path.display().to_string()), "{report:?}");
         assert!(has(DenialKind::Network, "192.0.2.1:443"), "{report:?}");
         assert!(has(DenialKind::Syscall, "socket") && has(DenialKind::Syscall, "unshare"), "{report:?}");
+    }
+}
+
+#[test]
+fn directories_of_a_draft_are_renamed_as_in_the_directory_itself() {
+    let rename = |from: &str, to: &str| format!("python3 -c 'import os; os.rename(\"{from}\", \"{to}\")'");
+    for user in users() {
+        let scene = WorldTestScene::new(user);
+        let policy = isolated(user, || {
+            let room = scene.outside.join("room");
+            let drafted =
+                DraftedDirectory { base: scene.root.clone(), upper: room.join("upper"), work: room.join("work") };
+            for path in [&drafted.upper, &drafted.work, &scene.root.join("old/in/deep"), &scene.root.join("empty")] {
+                fs::create_dir_all(path).expect("a directory");
+            }
+            for path in ["old/a", "old/in/b", "old/in/deep/c"] {
+                fs::write(scene.root.join(path), path).expect("a file");
+            }
+            ConfinementPolicy { drafted: vec![drafted], ..scene.policy() }
+        });
+        let lines = [
+            ("chmod 750 old/in; touch -d 2001-02-03 old/in; ln old/a old/hard; mkfifo old/pipe".to_owned(), true),
+            (rename("old", "new"), true),
+            (
+                "[ ! -e old ] && [ \"$(cat new/a new/in/b new/in/deep/c)\" = old/aold/in/bold/in/deep/c ]".to_owned(),
+                true,
+            ),
+            (
+                "[ \"$(stat -c '%a %y' new/in | cut -c1-14)\" = '750 2001-02-03' ] && echo >>new/hard && cmp new/a new/hard"
+                    .to_owned(),
+                true,
+            ),
+            (rename("new", "empty"), true),
+            ("mkdir full && touch full/x".to_owned(), true),
+            (rename("empty", "full"), false),
+            (rename("empty", "empty/below"), false),
+            (rename("empty", "full/x"), false),
+            (rename("empty/in", "in"), true),
+            ("ls -A | tr '\\n' ' ' | grep -qx 'empty full in '".to_owned(), true),
+        ];
+        let lines: Vec<_> = lines.iter().map(|(line, succeeds)| (line.as_str(), *succeeds)).collect();
+        let report = check(&scene, &policy, &lines);
+        assert_eq!(report, ListenerReport::default(), "{user:?}");
+        assert!(scene.root.join("old/in/deep/c").exists() && !scene.root.join("full").exists());
     }
 }
