@@ -22,6 +22,7 @@ pub mod difference;
 pub mod draft_effect;
 pub mod draft_store;
 pub mod layer;
+pub mod patch;
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests;

@@ -19,6 +19,7 @@ use crate::difference::{Difference, differences};
 use crate::draft_effect::effect_of;
 use crate::draft_store::{DraftError, DraftStore};
 use crate::layer::DraftLayer;
+use crate::patch::{PatchLimits, patch_of};
 
 /// A tree, a draft of it, and a store for undo.
 struct Scene {
@@ -496,4 +497,41 @@ fn generated_histories_end_as_a_full_copy_of_the_tree() {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
     runner.run(&histories, |rounds| play(&rounds)).expect("no history differs");
+}
+
+#[test]
+fn a_patch_is_taken_by_git() {
+    let rows = [
+        "echo more >>a; echo new >new; rm b",
+        "printf 'no end' >a; printf '' >empty; chmod 755 b; mkdir -p x/y; echo 1 >x/y/z",
+        "mv a moved; ln -sf b link; ln -s nowhere l2; rm -r d",
+        "rm link; echo file >link; rm a; ln -s b a; echo x >>node/pkg/index",
+        "echo 1 >'with space'; echo 2 >$'tab\\there'; echo 3 >'ä\"\\'; mv node moved",
+        "seq 200 >node/pkg/index; printf '\\0\\1' >binary",
+    ];
+    for script in rows {
+        let mut scene = Scene::new(TREE);
+        let plain = tempfile::tempdir().expect("a directory");
+        sh(plain.path(), TREE);
+        scene.run(script);
+        let differences = scene.differences();
+        let renames = effect_of(&differences).expect("an effect").renamed;
+        let patch = patch_of(&differences, &renames, &scene.layer.base, PatchLimits::default()).expect("a patch");
+        fs::write(plain.path().join("../patch"), &patch).expect("a file");
+        sh(plain.path(), "git init -q . && git apply --unidiff-zero --whitespace=nowarn ../patch && rm -rf .git");
+        scene.commit("r1", |_| true);
+        scene.edit("find . -type d -empty -delete; rm -f binary");
+        let seen = scene.tree().into_iter().filter(|(_, thing)| !thing.starts_with("4"));
+        let made = tree_of(plain.path()).into_iter().filter(|(_, thing)| !thing.starts_with("4"));
+        assert_eq!(made.collect::<Vec<_>>(), seen.collect::<Vec<_>>(), "{script}\n{patch}");
+        assert_eq!(patch.contains("# binary: binary: nothing → 2 bytes\n"), script.contains("binary"), "{patch}");
+    }
+    let mut scene = Scene::new(TREE);
+    scene.run("echo more >>a; seq 1000 >b");
+    let limits = PatchLimits { bytes: 200, ..PatchLimits::default() };
+    let patch = patch_of(&scene.differences(), &[], &scene.layer.base, limits).expect("a patch");
+    assert!(
+        patch.starts_with("# 1 more files: the patch is limited to 200 bytes\ndiff --git a/a b/a\n--- a/a\n"),
+        "{patch}"
+    );
 }
