@@ -52,21 +52,6 @@ impl BaseMemory {
         self.0.insert(path, thing);
     }
 
-    /// Notes the things that a commit has put into the base, and the directories in which it has changed names. They are
-    /// no changes of others.
-    ///
-    /// # Errors
-    /// If the system refuses to answer.
-    pub fn note_committed(&mut self, applied: &[PathBuf]) -> io::Result<()> {
-        let above = applied.iter().filter_map(|path| path.parent()).map(Path::to_owned);
-        let paths: BTreeSet<PathBuf> = applied.iter().cloned().chain(above).collect();
-        for path in paths {
-            let (state, since) = (read_state(&path)?, changed_at(&path)?.unwrap_or_else(FileTime::now));
-            self.insert(path, BaseThing { state, contents: None, since });
-        }
-        Ok(())
-    }
-
     /// Returns what is to be noted now: the things of the base at paths that were touched since the last time.
     ///
     /// A thing that was changed meanwhile is left out. `began`: the time at which the draft began.
@@ -104,4 +89,33 @@ pub fn changed_at(path: &Path) -> io::Result<Option<FileTime>> {
         Err(error) if undo::path_lookup::is_absent(&error) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Returns the things that a commit has put into the base, and the directories in which it has changed names. They are
+/// no changes of others.
+///
+/// # Errors
+/// If the system refuses to answer.
+pub fn committed_things(applied: &[PathBuf]) -> io::Result<Vec<(PathBuf, BaseThing)>> {
+    let paths: BTreeSet<&Path> = applied.iter().map(PathBuf::as_path).chain(directories_of(applied)).collect();
+    paths.into_iter().map(present_thing).collect()
+}
+
+/// Returns the directories in which a commit that has not ended may have changed names.
+///
+/// # Errors
+/// As [`committed_things`].
+pub fn touched_directories<'a>(touched: impl IntoIterator<Item = &'a Path>) -> io::Result<Vec<(PathBuf, BaseThing)>> {
+    let touched: Vec<PathBuf> = touched.into_iter().map(Path::to_owned).collect();
+    let paths: BTreeSet<&Path> = directories_of(&touched).collect();
+    paths.into_iter().map(present_thing).collect()
+}
+
+fn directories_of(paths: &[PathBuf]) -> impl Iterator<Item = &Path> {
+    paths.iter().filter_map(|path| path.parent())
+}
+
+fn present_thing(path: &Path) -> io::Result<(PathBuf, BaseThing)> {
+    let (state, since) = (read_state(path)?, changed_at(path)?.unwrap_or_else(FileTime::now));
+    Ok((path.to_owned(), BaseThing { state, contents: None, since }))
 }

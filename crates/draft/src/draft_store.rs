@@ -54,8 +54,19 @@ pub struct DraftRecord {
     pub began: FileTime,
     /// What it is doing.
     pub state: DraftState,
-    /// The run of undo that records the commit which has begun.
-    pub commit: Option<String>,
+    /// The commit that has begun.
+    pub commit: Option<BegunCommit>,
+}
+
+/// A commit that has begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BegunCommit {
+    /// The run of undo that records it.
+    pub run: String,
+    /// The store that has the run.
+    pub undo: PathBuf,
+    /// The paths that are committed. Empty: all.
+    pub paths: Vec<PathBuf>,
 }
 
 /// Why a draft cannot be used.
@@ -102,7 +113,7 @@ pub struct StoredDraft {
 /// A draft that no other process uses.
 #[derive(Debug)]
 pub struct LockedDraft {
-    draft: StoredDraft,
+    pub(super) draft: StoredDraft,
     _lock: File,
 }
 
@@ -197,7 +208,7 @@ impl StoredDraft {
     }
 
     /// Writes the record.
-    fn save(&self) -> Result<(), DraftError> {
+    pub(super) fn save(&self) -> Result<(), DraftError> {
         let text = serde_json::to_vec(&self.record).map_err(|error| self.failed(RECORD)(error.into()))?;
         let next = self.path.join(".draft.json");
         let written = File::options().write(true).create(true).truncate(true).mode(0o600).open(&next);
@@ -256,7 +267,7 @@ impl StoredDraft {
     }
 
     /// Adds what was found.
-    fn remember(&self, found: &[(PathBuf, BaseThing)]) -> Result<(), DraftError> {
+    pub(super) fn remember(&self, found: &[(PathBuf, BaseThing)]) -> Result<(), DraftError> {
         if found.is_empty() {
             return Ok(());
         }

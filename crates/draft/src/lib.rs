@@ -11,7 +11,7 @@
 //! | where draft and base differ, and where both changed | `difference.rs` |
 //! | what people see of it | `draft_effect.rs`, `patch.rs` |
 //! | drafts on disk, and forks of them | `draft_store.rs`, `copy.rs` |
-//! | the changes move into the base, as a run that can be undone | `commit.rs` |
+//! | the changes move into the base, as a run that can be undone | `draft_commit.rs`, `commit.rs` |
 //!
 //! Runs in the host. Begin with `layer.rs`, then read `difference.rs`.
 
@@ -19,6 +19,7 @@ pub mod base_memory;
 pub mod commit;
 mod copy;
 pub mod difference;
+pub mod draft_commit;
 pub mod draft_effect;
 pub mod draft_store;
 pub mod layer;

@@ -13,11 +13,12 @@ use tempfile::TempDir;
 use undo::path_state::FileTime;
 use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoRequest, UndoStore, VERSION};
 
-use crate::base_memory::BaseMemory;
+use crate::base_memory::{BaseMemory, committed_things};
 use crate::commit::{CommitOutcome, Committer};
 use crate::difference::{Difference, differences};
+use crate::draft_commit::{CommitRequest, ConflictHandling, DraftCommit};
 use crate::draft_effect::effect_of;
-use crate::draft_store::{DraftError, DraftStore};
+use crate::draft_store::{DraftError, DraftState, DraftStore, LockedDraft};
 use crate::layer::DraftLayer;
 use crate::patch::{PatchLimits, patch_of};
 
@@ -120,7 +121,9 @@ impl Scene {
         let chosen: Vec<_> = all.iter().filter(|one| chosen(one)).collect();
         let outcome = Committer::new(&mut journal, stops).take(&chosen, &all).ok()?;
         journal.finish(Vec::new()).expect("an end");
-        self.memory.note_committed(&outcome.applied).expect("things");
+        for (path, thing) in committed_things(&outcome.applied).expect("things") {
+            self.memory.insert(path, thing);
+        }
         Some(outcome)
     }
 
@@ -534,4 +537,107 @@ fn a_patch_is_taken_by_git() {
         patch.starts_with("# 1 more files: the patch is limited to 200 bytes\ndiff --git a/a b/a\n--- a/a\n"),
         "{patch}"
     );
+}
+
+/// A draft in a store, with a store for undo.
+struct StoredScene {
+    folder: TempDir,
+    base: PathBuf,
+    store: DraftStore,
+    undo: UndoStore,
+}
+
+impl StoredScene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a directory");
+        let base = folder.path().join("base");
+        fs::create_dir(&base).expect("a directory");
+        sh(&base, TREE);
+        let store = DraftStore::at(folder.path().join("drafts"));
+        store.begin("d1", None, std::slice::from_ref(&base)).expect("a draft");
+        let undo = UndoStore::open(&folder.path().join("undo")).expect("a store");
+        Self { folder, base, store, undo }
+    }
+
+    fn run(&self, script: &str) {
+        let draft = self.store.find("d1").expect("a draft");
+        run_in_draft(&draft.record.layers[0], script);
+        draft.note_touched().expect("noted");
+    }
+
+    fn lock(&self) -> LockedDraft {
+        self.store.find("d1").expect("a draft").lock().expect("free")
+    }
+
+    fn commit(&self, run: &str, paths: &[&str], on_conflict: ConflictHandling) -> DraftCommit {
+        let paths = paths.iter().map(|path| self.base.join(path)).collect();
+        let request = CommitRequest { paths, on_conflict, dry_run: false };
+        self.lock().commit(&request, (&self.undo, run), &mut |_| false).expect("a commit")
+    }
+
+    fn short(&self, paths: &[PathBuf]) -> Vec<String> {
+        paths.iter().map(|path| path.strip_prefix(&self.base).expect("below").display().to_string()).collect()
+    }
+}
+
+#[test]
+fn a_conflict_stops_a_commit_or_stays_in_the_draft() {
+    let scene = StoredScene::new();
+    scene.run("echo mine >>a; echo mine >>b; rm -r d; echo new >new");
+    sh(&scene.base, "echo theirs >>a; echo theirs >>d/e/f");
+    let before = tree_of(&scene.base);
+    let stopped = scene.commit("r1", &[], ConflictHandling::Stop);
+    assert_eq!((stopped.applied, stopped.skipped, stopped.run), (Vec::new(), Vec::new(), None));
+    let conflicts: Vec<_> = stopped.conflicts.iter().map(|(path, _)| path.clone()).collect();
+    assert_eq!(scene.short(&conflicts), ["a", "d/e/f"]);
+    assert_eq!(tree_of(&scene.base), before);
+    let skipped = scene.commit("r2", &[], ConflictHandling::Skip);
+    assert_eq!(scene.short(&skipped.applied), ["b", "d/c", "new"]);
+    let left: Vec<_> = skipped.skipped.iter().map(|(path, _)| path.clone()).collect();
+    assert_eq!((scene.short(&left), skipped.conflicts), (vec!["a".to_owned(), "d/e/f".to_owned()], Vec::new()));
+    scene.run("[ \"$(cat a)\" = $'a\\nmine' ]; [ ! -e d ]");
+    undo::undo(&scene.undo, "r2", UndoRequest::default()).expect("an undo");
+    assert_eq!(tree_of(&scene.base), before);
+    assert!(scene.folder.path().join("drafts/d1").exists());
+}
+
+#[test]
+fn a_commit_that_was_killed_goes_on_and_leaves_what_others_have_changed_since() {
+    for moment in 0.. {
+        let scene = StoredScene::new();
+        scene.run("echo mine >>a; echo mine >>b; mkdir -p n/m; echo 1 >n/m/x; chmod 711 d; rm -r node");
+        let before = tree_of(&scene.base);
+        let request = CommitRequest::default();
+        let mut calls = 0;
+        let killed = scene.lock().commit(&request, (&scene.undo, "r1"), &mut |_| {
+            calls += 1;
+            calls > moment
+        });
+        if killed.is_ok() {
+            break;
+        }
+        let half = tree_of(&scene.base);
+        // A person changes what the commit has not reached.
+        let is_free = half.get("b") == before.get("b");
+        if is_free {
+            sh(&scene.base, "echo theirs >>b");
+        }
+        let draft = scene.store.find("d1").expect("a draft");
+        assert_eq!(draft.record.state, DraftState::Committing);
+        let made = draft.lock().expect("free").go_on(&mut |_| false).expect("it goes on");
+        let text = fs::read_to_string(scene.base.join("b")).expect("read");
+        assert_eq!(text, if is_free { "b\ntheirs\n" } else { "b\nmine\n" }, "killed at {moment}");
+        if made.is_some() {
+            let text = fs::read_to_string(scene.base.join("n/m/x")).expect("read");
+            assert_eq!((text.as_str(), scene.base.join("node").exists()), ("1\n", false), "killed at {moment}");
+        }
+        let draft = scene.store.find("d1").expect("a draft");
+        assert_eq!((draft.record.state, &draft.record.commit), (DraftState::Open, &None));
+        let left: Vec<_> = draft.differences().expect("a walk").concat();
+        let left: Vec<_> = left.into_iter().map(|one| one.path).collect();
+        let expected = if is_free && made.is_some() { vec!["b".to_owned()] } else { Vec::new() };
+        if made.is_some() {
+            assert_eq!(scene.short(&left), expected, "killed at {moment}");
+        }
+    }
 }

@@ -1,0 +1,207 @@
+//! Commits a draft: which differences, in what case none, and how one that was killed goes on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::base_memory::{committed_things, touched_directories};
+use super::commit::{CommitOutcome, CommitStopped, Committer};
+use super::difference::Difference;
+use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft};
+use protocol::task::MachineIdentity;
+use undo::path_map::is_within;
+use undo::path_state::{FileTime, PathState};
+use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError, VERSION};
+
+/// What is done about paths that were changed beside the draft.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ConflictHandling {
+    /// Nothing is committed.
+    #[default]
+    Stop,
+    /// They stay in the draft.
+    Skip,
+}
+
+/// What a commit is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct CommitRequest {
+    /// Absolute paths: these and what is below them. Empty: all.
+    pub paths: Vec<PathBuf>,
+    #[expect(missing_docs, reason = "see there")]
+    pub on_conflict: ConflictHandling,
+    /// Whether nothing is done, but told.
+    pub dry_run: bool,
+}
+
+/// What a commit did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DraftCommit {
+    /// The paths that were changed. A directory that was moved as a whole is one of them.
+    pub applied: Vec<PathBuf>,
+    /// The paths that stay in the draft, each with the reason.
+    pub skipped: Vec<(PathBuf, String)>,
+    /// The paths that were changed beside the draft, each with how.
+    pub conflicts: Vec<(PathBuf, String)>,
+    /// The run that an undo takes back. `None`: nothing was done.
+    pub run: Option<String>,
+}
+
+/// Why a commit was not made, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    #[expect(missing_docs, reason = "of the draft")]
+    #[error(transparent)]
+    Draft(#[from] DraftError),
+    #[expect(missing_docs, reason = "of the record")]
+    #[error(transparent)]
+    Undo(#[from] UndoStoreError),
+    /// A test ends it, as a kill would.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl From<CommitStopped> for CommitError {
+    fn from(_: CommitStopped) -> Self {
+        Self::Stopped
+    }
+}
+
+impl LockedDraft {
+    /// Commits differences, as a run of this store with this id. `stops` is asked before each change, and may end the
+    /// commit as a kill would.
+    ///
+    /// # Errors
+    /// If something cannot be read or written. A commit that has begun goes on with [`LockedDraft::go_on`].
+    pub fn commit(
+        &mut self,
+        request: &CommitRequest,
+        (undo, run): (&UndoStore, &str),
+        stops: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<DraftCommit, CommitError> {
+        let all = self.draft.differences()?;
+        let is_asked = |one: &&Difference| is_chosen(&request.paths, &one.path);
+        let beside: Vec<_> = all
+            .iter()
+            .flatten()
+            .filter(is_asked)
+            .filter_map(|one| Some((one.path.clone(), one.conflict?.to_owned())))
+            .collect();
+        if request.on_conflict == ConflictHandling::Stop && !beside.is_empty() {
+            return Ok(DraftCommit { conflicts: beside, ..DraftCommit::default() });
+        }
+        let chosen = choose(&all, |one| is_asked(&one) && !holds_any(&one.path, &beside));
+        if request.dry_run || chosen.iter().all(Vec::is_empty) {
+            let applied = chosen.into_iter().flatten().map(|one| one.path.clone()).collect();
+            return Ok(DraftCommit { applied, skipped: beside, ..DraftCommit::default() });
+        }
+        let begun = BegunCommit { run: run.into(), undo: undo.path().to_owned(), paths: request.paths.clone() };
+        (self.draft.record.state, self.draft.record.commit) = (DraftState::Committing, Some(begun));
+        self.draft.save()?;
+        let header = ManifestHeader {
+            version: VERSION,
+            run: run.into(),
+            command: format!("draft commit {}", self.draft.record.id),
+            cwd: self.draft.record.root.clone(),
+            at: now_ms(),
+            machine: MachineIdentity::here().clone(),
+            purpose: ManifestPurpose::Undo,
+            tree: PathBuf::new(),
+        };
+        let journal = ChangeJournal::begin(undo, header, UndoLimits::NONE)?;
+        let mut made = self.take(journal, &chosen, &all, stops)?;
+        made.skipped.extend(beside);
+        made.skipped.sort();
+        Ok(made)
+    }
+
+    /// Finishes a commit that was killed. Paths that others have changed since stay in the draft.
+    ///
+    /// # Errors
+    /// As [`LockedDraft::commit`].
+    pub fn go_on(&mut self, stops: &mut dyn FnMut(&str) -> bool) -> Result<Option<DraftCommit>, CommitError> {
+        let Some(BegunCommit { run, undo, paths }) = self.draft.record.commit.clone() else { return Ok(None) };
+        let undo = UndoStore::open(&undo)?;
+        let path = undo.manifest_path(&run)?;
+        if !path.exists() {
+            // It was killed before its first step.
+            self.settle(&[])?;
+            return Ok(None);
+        }
+        let manifest = undo::manifest::read(&path).map_err(UndoStoreError::from)?;
+        let found = touched_directories(manifest.states_before.keys()).map_err(|error| self.failed(error))?;
+        self.draft.remember(&found)?;
+        let all = self.draft.differences()?;
+        // The record itself has given a file another name, and so another time. Directories were made or changed half.
+        let is_own = |one: &Difference| match (manifest.states_before.get(&one.path), &one.base) {
+            (Some(PathState::File(before)), PathState::File(now)) => {
+                before.is_unwritten(now) && before.meta.has_same_metadata(&now.meta)
+            }
+            (before, base) => before.is_some() && base.is_directory(),
+        };
+        let chosen = choose(&all, |one| is_chosen(&paths, &one.path) && (one.conflict.is_none() || is_own(one)));
+        let journal = ChangeJournal::resume(&undo, &manifest)?;
+        self.take(journal, &chosen, &all, stops).map(Some)
+    }
+
+    /// Takes the steps, and ends the record.
+    fn take(
+        &mut self,
+        mut journal: ChangeJournal,
+        chosen: &[Vec<&Difference>],
+        all: &[Vec<Difference>],
+        stops: &mut dyn FnMut(&str) -> bool,
+    ) -> Result<DraftCommit, CommitError> {
+        let mut made = DraftCommit { run: Some(journal.header().run.clone()), ..DraftCommit::default() };
+        for (chosen, all) in chosen.iter().zip(all) {
+            let CommitOutcome { applied, left } = Committer::new(&mut journal, stops).take(chosen, all)?;
+            made.applied.extend(applied);
+            made.skipped.extend(left);
+        }
+        journal.finish(Vec::new())?;
+        self.settle(&made.applied)?;
+        Ok(made)
+    }
+
+    fn failed(&self, source: io::Error) -> DraftError {
+        DraftError::System { path: self.draft.record.root.clone(), source }
+    }
+
+    /// Opens the draft again after a commit.
+    fn settle(&mut self, applied: &[PathBuf]) -> Result<(), DraftError> {
+        let found = committed_things(applied).map_err(|error| self.failed(error))?;
+        self.draft.remember(&found)?;
+        (self.draft.record.state, self.draft.record.commit) = (DraftState::Open, None);
+        self.draft.save()
+    }
+}
+
+/// Returns the differences of each layer that are chosen. A directory that is made for a chosen one is chosen as well.
+fn choose(all: &[Vec<Difference>], is_chosen: impl Fn(&Difference) -> bool) -> Vec<Vec<&Difference>> {
+    all.iter().map(|layer| choose_in(layer, &is_chosen)).collect()
+}
+
+fn choose_in<'a>(layer: &'a [Difference], is_chosen: &impl Fn(&Difference) -> bool) -> Vec<&'a Difference> {
+    let taken: Vec<&Path> = layer.iter().filter(|one| is_chosen(one)).map(|one| &*one.path).collect();
+    let holds = |directory: &Path| {
+        let from = taken.partition_point(|path| *path < directory);
+        taken.get(from).is_some_and(|path| path.starts_with(directory))
+    };
+    let is_way = |one: &Difference| {
+        one.draft.state.is_directory() && !one.base.is_directory() && one.conflict.is_none() && holds(&one.path)
+    };
+    layer.iter().filter(|one| is_chosen(one) || is_way(one)).collect()
+}
+
+fn is_chosen(paths: &[PathBuf], path: &Path) -> bool {
+    paths.is_empty() || paths.iter().any(|above| is_within(path, above))
+}
+
+/// Returns whether one of these paths is this path, or below it.
+fn holds_any(path: &Path, list: &[(PathBuf, String)]) -> bool {
+    list.iter().any(|(other, _)| is_within(other, path))
+}
+
+fn now_ms() -> u64 {
+    let now = FileTime::now();
+    u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).unwrap_or(0)
+}
