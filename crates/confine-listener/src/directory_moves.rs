@@ -13,7 +13,8 @@ use nix::sys::stat::{Mode, UtimensatFlags, fchmod, fstat, fstatat, utimensat};
 use nix::sys::time::TimeSpec;
 use nix::unistd::{Gid, Uid, UnlinkatFlags, fchown, unlinkat};
 
-use super::renames::RenamePath;
+/// A name below a directory.
+pub(super) type RenamePath<'a> = (BorrowedFd<'a>, &'a CStr);
 
 /// The longest chain of directories that is moved.
 const DEEPEST: usize = 256;

@@ -10,7 +10,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use super::caller_path::{PathStart, split_parent};
-use super::directory_moves;
+use super::directory_moves::{self, RenamePath};
 use super::name_creation::{SyscallPathPair, creation_reply};
 use super::pending_syscall::PendingSyscall;
 use super::syscall_reply::SyscallReply;
@@ -18,9 +18,6 @@ use sys::{LinkResolution, REGULAR};
 
 /// The largest file that is compared, bytes.
 const COMPARED: u64 = 1 << 20;
-
-/// A name below a directory.
-pub(super) type RenamePath<'a> = (BorrowedFd<'a>, &'a CStr);
 
 /// `rename`. With `RENAME_EXCHANGE` both names are new, so both are checked.
 pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flags: u32) -> Result<SyscallReply, Errno> {
