@@ -12,6 +12,7 @@ import {
   mark,
   place,
   rejection,
+  SOON,
   sleepers,
   state,
   until,
@@ -73,7 +74,7 @@ describe('a cut', () => {
   });
 
   test('ends all there with the lease, and the target heals', async () => {
-    const { target, cut, down } = await place({ detachMs: 300 });
+    const { target, cut, down } = await place({ detachMs: SOON });
     const seconds = mark();
     let text = '';
     const onOutput = (chunk: { text: string }) => {
@@ -97,7 +98,7 @@ describe('a cut', () => {
   });
 
   test('whose lease ends refuses calls that had not begun', async () => {
-    const { target, home, cut, down } = await place({ detachMs: 300 });
+    const { target, home, cut, down } = await place({ detachMs: SOON });
     await using session = new BashSession({ target });
     await session.run('cd /usr');
     down(true);
@@ -113,7 +114,7 @@ describe('a cut', () => {
   });
 
   test('whose lease ends refuses tasks and terminals that had not begun', async () => {
-    const { target, home, cut, down } = await place({ detachMs: 300 });
+    const { target, home, cut, down } = await place({ detachMs: SOON });
     await using registry = new BackgroundRegistry({ target });
     down(true);
     cut();
@@ -130,7 +131,7 @@ describe('a cut', () => {
   });
 
   test('whose lease ends refuses what had never left this machine', async () => {
-    const { target, home, freeze } = await place({ detachMs: 300, aliveMs: 1_000 });
+    const { target, home, freeze } = await place({ detachMs: SOON, aliveMs: 3 * SOON });
     freeze();
     // It fills the pipe, so that the later calls stay here though no cut is seen yet.
     const sent = bash('cat', { target, stdin: 'x'.repeat(4_000_000) });

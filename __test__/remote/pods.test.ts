@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { bash, connect, type Target } from 'agent-bash';
 import { expect, test } from 'vitest';
 import {
+  CONNECTING,
   cutLink,
   finished,
   folder,
@@ -56,7 +57,7 @@ test.each([false, true])(
   async (behind) => {
     const via = behind ? (await place({ name: 'outer' })).target : undefined;
     const { home, be, address, asked } = pod();
-    const target = await connect({ kubernetes: address, name: 'pod', via });
+    const target = await connect({ kubernetes: address, name: 'pod', via, connectTimeoutMs: CONNECTING });
     finished(() => target.close());
     const holder = via?.info.pid ?? process.pid;
     expect(asked()).toEqual([ASKED, RUN]);
@@ -99,7 +100,7 @@ test.each([
 
 test('a pod that is away for a moment is waited for', async () => {
   const { home, be, address } = pod();
-  const target = await connect({ kubernetes: address, name: 'pod' });
+  const target = await connect({ kubernetes: address, name: 'pod', connectTimeoutMs: CONNECTING });
   finished(() => target.close());
   be('refused');
   cutLink(home);

@@ -1,6 +1,6 @@
 import { BackgroundRegistry, BashSession, type Target } from 'agent-bash';
 import { createSandbox, createSandboxSession } from 'agent-bash/sandbox';
-import { test } from 'vitest';
+import { namespacesTest } from '../confine/support/held.ts';
 import { INIT } from '../confine/support/world.ts';
 import { childrenOf, folder, place, until } from '../support/index.ts';
 
@@ -50,7 +50,7 @@ function worldsOn({ info }: Target): number {
   return childrenOf(supervisor?.pid ?? 0).filter(({ name }) => name === INIT).length;
 }
 
-test.each(OWNERS)('the worlds of %s end with it, on its target too', async (_, make) => {
+namespacesTest.each(OWNERS)('the worlds of %s end with it, on its target too', async (_, make) => {
   const { target } = await place();
   const owned = make({ target, cwd: folder(), confine: 'workspace' });
   await owned.run();

@@ -5,7 +5,7 @@ import { finished } from './finished.ts';
 import { folder } from './folder.ts';
 import { packageRoot } from './host.ts';
 import { childrenOf, kill } from './processes.ts';
-import { until } from './until.ts';
+import { CONNECTING, until } from './until.ts';
 
 /**
  * Passes the streams on, as a client of a container does. A file `down` in the home stops it from reaching anything.
@@ -47,7 +47,8 @@ export function cutLink(home: string, holder: number = process.pid): void {
 export async function place(options: ConnectOptions = {}): Promise<Place> {
   const home = folder();
   const hostProgram = join(packageRoot, 'agent-bash-host');
-  const target = await connect({ ...addressOf(home), name: 'there', hostProgram, ...options });
+  const own = { name: 'there', hostProgram, connectTimeoutMs: CONNECTING };
+  const target = await connect({ ...addressOf(home), ...own, ...options });
   finished(() => target.close());
   const down = (on: boolean) =>
     on ? writeFileSync(join(home, 'down'), '') : rmSync(join(home, 'down'), { force: true });

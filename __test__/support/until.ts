@@ -9,6 +9,12 @@ export const HANG = 10_000;
 /** The bound of a wait, in ms. On an emulated machine a confined command begins after seconds. */
 export const WAIT = (process.env.AGENT_BASH_EMULATED === '1' ? 6 : 1) * 2 * HANG;
 
+/** The bound of a connection to a target, in ms: the default on a real machine. */
+export const CONNECTING = 1.5 * WAIT;
+
+/** A time after which something ends on purpose, in ms: long enough for the test to do other things before. */
+export const SOON = process.env.AGENT_BASH_EMULATED === '1' ? 5_000 : 300;
+
 /** The time in ms that a call may take which has nothing to wait for. */
 export const PROMPT = 1_500;
 
