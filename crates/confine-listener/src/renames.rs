@@ -1,9 +1,9 @@
 //! `rename`.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;

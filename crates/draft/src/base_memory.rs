@@ -24,6 +24,8 @@ pub struct BaseThing {
     pub contents: Option<ContentHash>,
     /// Changes of the base count from here on.
     pub since: FileTime,
+    /// Whether that is so for everything below as well: a commit has put it there as a whole.
+    pub is_whole: bool,
 }
 
 /// The things of the base that a draft has touched.
@@ -36,10 +38,12 @@ impl BaseMemory {
         self.0.get(path)
     }
 
-    /// Returns the time from which on changes of the base count at a path: that of the last commit of it or of a
+    /// Returns the time from which on changes of the base count at a path: that of the last commit of it, or of a whole
     /// directory above it, or `began`.
     pub fn since(&self, path: &Path, began: FileTime) -> FileTime {
-        path.ancestors().filter_map(|above| self.0.get(above)).map(|thing| thing.since).fold(began, FileTime::max)
+        let above = path.ancestors().filter_map(|above| Some((above, self.0.get(above)?)));
+        let counts = above.filter(|(above, thing)| thing.is_whole || *above == path);
+        counts.map(|(_, thing)| thing.since).fold(began, FileTime::max)
     }
 
     /// Returns all things by their paths.
@@ -72,7 +76,7 @@ impl BaseMemory {
             let contents = (draft.is_copied && base.file().is_some()).then(|| hash_file(&path).ok()).flatten();
             // The file may have changed while it was read.
             if base.is_directory() || is_unchanged(&path) {
-                found.push((path, BaseThing { state: base, contents, since: began }));
+                found.push((path, BaseThing { state: base, contents, since: began, is_whole: false }));
             }
         })?;
         Ok(found)
@@ -92,13 +96,14 @@ pub fn changed_at(path: &Path) -> io::Result<Option<FileTime>> {
 }
 
 /// Returns the things that a commit has put into the base, and the directories in which it has changed names. They are
-/// no changes of others.
+/// no changes of others. `moved` are the directories that came as a whole.
 ///
 /// # Errors
 /// If the system refuses to answer.
-pub fn committed_things(applied: &[PathBuf]) -> io::Result<Vec<(PathBuf, BaseThing)>> {
-    let paths: BTreeSet<&Path> = applied.iter().map(PathBuf::as_path).chain(directories_of(applied)).collect();
-    paths.into_iter().map(present_thing).collect()
+pub fn committed_things(applied: &[PathBuf], moved: &[PathBuf]) -> io::Result<Vec<(PathBuf, BaseThing)>> {
+    let above = applied.iter().filter_map(|path| path.parent());
+    let paths: BTreeSet<&Path> = applied.iter().map(PathBuf::as_path).chain(above).collect();
+    paths.into_iter().map(|path| present_thing(path, moved.iter().any(|one| one == path))).collect()
 }
 
 /// Returns the directories in which a commit that has not ended may have changed names.
@@ -106,16 +111,11 @@ pub fn committed_things(applied: &[PathBuf]) -> io::Result<Vec<(PathBuf, BaseThi
 /// # Errors
 /// As [`committed_things`].
 pub fn touched_directories<'a>(touched: impl IntoIterator<Item = &'a Path>) -> io::Result<Vec<(PathBuf, BaseThing)>> {
-    let touched: Vec<PathBuf> = touched.into_iter().map(Path::to_owned).collect();
-    let paths: BTreeSet<&Path> = directories_of(&touched).collect();
-    paths.into_iter().map(present_thing).collect()
+    let paths: BTreeSet<&Path> = touched.into_iter().filter_map(Path::parent).collect();
+    paths.into_iter().map(|path| present_thing(path, false)).collect()
 }
 
-fn directories_of(paths: &[PathBuf]) -> impl Iterator<Item = &Path> {
-    paths.iter().filter_map(|path| path.parent())
-}
-
-fn present_thing(path: &Path) -> io::Result<(PathBuf, BaseThing)> {
+fn present_thing(path: &Path, is_whole: bool) -> io::Result<(PathBuf, BaseThing)> {
     let (state, since) = (read_state(path)?, changed_at(path)?.unwrap_or_else(FileTime::now));
-    Ok((path.to_owned(), BaseThing { state, contents: None, since }))
+    Ok((path.to_owned(), BaseThing { state, contents: None, since, is_whole }))
 }

@@ -23,6 +23,8 @@ use undo::{ChangeJournal, ComingChange, JournalError, OpenRoute};
 pub struct CommitOutcome {
     /// The paths that were changed. A directory that was moved as a whole is one of them.
     pub applied: Vec<PathBuf>,
+    /// Those of them that were directories of the draft, and were moved as a whole.
+    pub moved: Vec<PathBuf>,
     /// The paths that stay in the draft, each with the reason.
     pub left: Vec<(PathBuf, String)>,
 }
@@ -162,7 +164,9 @@ impl<'a> Committer<'a> {
     /// Moves a directory as a whole to where no directory is.
     fn move_directory(&mut self, one: &Difference) -> Result<(), StepFailure> {
         strip_below(&one.place)?;
-        self.rename_in(one, ComingChange::MakeDirectory)
+        self.rename_in(one, ComingChange::MakeDirectory)?;
+        self.outcome.moved.push(one.path.clone());
+        Ok(())
     }
 
     /// Puts one thing into the base. A directory gets its metadata, and is made if it is missing.

@@ -124,7 +124,7 @@ impl LockedDraft {
         let path = undo.manifest_path(&run)?;
         if !path.exists() {
             // It was killed before its first step.
-            self.settle(&[])?;
+            self.settle(&[], &[])?;
             return Ok(None);
         }
         let manifest = undo::manifest::read(&path).map_err(UndoStoreError::from)?;
@@ -152,13 +152,16 @@ impl LockedDraft {
         stops: &mut dyn FnMut(&str) -> bool,
     ) -> Result<DraftCommit, CommitError> {
         let mut made = DraftCommit { run: Some(journal.header().run.clone()), ..DraftCommit::default() };
+        let mut moved = Vec::new();
         for (chosen, all) in chosen.iter().zip(all) {
-            let CommitOutcome { applied, left } = Committer::new(&mut journal, stops).take(chosen, all)?;
+            let CommitOutcome { applied, moved: whole, left } =
+                Committer::new(&mut journal, stops).take(chosen, all)?;
             made.applied.extend(applied);
+            moved.extend(whole);
             made.skipped.extend(left);
         }
         journal.finish(Vec::new())?;
-        self.settle(&made.applied)?;
+        self.settle(&made.applied, &moved)?;
         Ok(made)
     }
 
@@ -167,8 +170,8 @@ impl LockedDraft {
     }
 
     /// Opens the draft again after a commit.
-    fn settle(&mut self, applied: &[PathBuf]) -> Result<(), DraftError> {
-        let found = committed_things(applied).map_err(|error| self.failed(error))?;
+    fn settle(&mut self, applied: &[PathBuf], moved: &[PathBuf]) -> Result<(), DraftError> {
+        let found = committed_things(applied, moved).map_err(|error| self.failed(error))?;
         self.draft.remember(&found)?;
         (self.draft.record.state, self.draft.record.commit) = (DraftState::Open, None);
         self.draft.save()

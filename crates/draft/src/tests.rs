@@ -121,7 +121,7 @@ impl Scene {
         let chosen: Vec<_> = all.iter().filter(|one| chosen(one)).collect();
         let outcome = Committer::new(&mut journal, stops).take(&chosen, &all).ok()?;
         journal.finish(Vec::new()).expect("an end");
-        for (path, thing) in committed_things(&outcome.applied).expect("things") {
+        for (path, thing) in committed_things(&outcome.applied, &outcome.moved).expect("things") {
             self.memory.insert(path, thing);
         }
         Some(outcome)
@@ -520,8 +520,10 @@ fn a_patch_is_taken_by_git() {
         let differences = scene.differences();
         let renames = effect_of(&differences).expect("an effect").renamed;
         let patch = patch_of(&differences, &renames, &scene.layer.base, PatchLimits::default()).expect("a patch");
-        fs::write(plain.path().join("../patch"), &patch).expect("a file");
-        sh(plain.path(), "git init -q . && git apply --unidiff-zero --whitespace=nowarn ../patch && rm -rf .git");
+        fs::write(scene.layer.room.join("patch"), &patch).expect("a file");
+        let apply =
+            format!("git apply --unidiff-zero --whitespace=nowarn {}", scene.layer.room.join("patch").display());
+        sh(plain.path(), &format!("git init -q . && {apply} && rm -rf .git"));
         scene.commit("r1", |_| true);
         scene.edit("find . -type d -empty -delete; rm -f binary");
         let seen = scene.tree().into_iter().filter(|(_, thing)| !thing.starts_with("4"));
@@ -599,6 +601,21 @@ fn a_conflict_stops_a_commit_or_stays_in_the_draft() {
     undo::undo(&scene.undo, "r2", UndoRequest::default()).expect("an undo");
     assert_eq!(tree_of(&scene.base), before);
     assert!(scene.folder.path().join("drafts/d1").exists());
+}
+
+#[test]
+fn a_commit_beside_a_path_hides_no_conflict_of_it() {
+    let scene = StoredScene::new();
+    scene.run("chmod 711 d");
+    scene.commit("r0", &["d"], ConflictHandling::Stop);
+    scene.run("echo mine >>d/c; echo new >d/new; rm -r node");
+    sh(&scene.base, "echo theirs >>d/c; echo theirs >>node/pkg/x");
+    for (run, path) in [("r1", "d/new"), ("r2", "node/pkg/index")] {
+        scene.commit(run, &[path], ConflictHandling::Skip);
+        let conflicts: Vec<_> = scene.commit("none", &[], ConflictHandling::Stop).conflicts;
+        let conflicts: Vec<_> = conflicts.into_iter().map(|(path, _)| path).collect();
+        assert_eq!(scene.short(&conflicts), ["d/c", "node/pkg/x"], "after {path}");
+    }
 }
 
 #[test]
