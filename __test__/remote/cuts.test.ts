@@ -131,7 +131,7 @@ describe('a cut', () => {
   });
 
   test('whose lease ends refuses what had never left this machine', async () => {
-    const { target, home, freeze } = await place({ detachMs: SOON, aliveMs: 3 * SOON });
+    const { target, home, freeze } = await place({ detachMs: SOON, aliveMs: 1_000 + SOON });
     freeze();
     // It fills the pipe, so that the later calls stay here though no cut is seen yet.
     const sent = bash('cat', { target, stdin: 'x'.repeat(4_000_000) });

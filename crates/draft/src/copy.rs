@@ -40,7 +40,9 @@ fn copy_entries(from: &Path, to: &Path, names: &mut HashMap<u64, PathBuf>) -> io
         } else if kind.is_file() {
             undo::run_images::copy_file(&from, &to)?;
         } else {
-            mknod(&to, SFlag::from_bits_truncate(data.mode()), Mode::from_bits_truncate(data.mode()), data.rdev())?;
+            let (kind, mode) =
+                (SFlag::from_bits_truncate(data.mode() as _), Mode::from_bits_truncate(data.mode() as _));
+            mknod(&to, kind, mode, data.rdev() as _)?;
         }
         let wanted = read_state(&from)?;
         if let Some(meta) = wanted.meta() {

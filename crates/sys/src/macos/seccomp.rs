@@ -211,6 +211,14 @@ pub fn make_link(_: (BorrowedFd<'_>, &CStr), _: (BorrowedFd<'_>, &CStr), _: i32)
     Err(Errno::ENOSYS)
 }
 
+/// There are no overlays.
+pub fn is_overlay(_: BorrowedFd<'_>) -> bool {
+    false
+}
+
+/// The flag of a rename that replaces nothing, as of Linux.
+pub const RENAME_NOREPLACE: u32 = 1;
+
 /// Not supported.
 pub fn rename_file(_: (BorrowedFd<'_>, &CStr), _: (BorrowedFd<'_>, &CStr), _: u32) -> nix::Result<()> {
     Err(Errno::ENOSYS)

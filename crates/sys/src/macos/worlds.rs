@@ -92,6 +92,11 @@ pub fn copy_tree(_: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Not supported.
+pub fn drop_found_names(_: &Path) -> io::Result<()> {
+    unsupported()
+}
+
+/// Not supported.
 pub fn copy_tree_at(_: BorrowedFd<'_>, _: &Path) -> io::Result<OwnedFd> {
     unsupported()
 }
