@@ -64,6 +64,11 @@ impl PolicyPaths {
         self.host.iter().filter(|root| !self.drafted.contains(root))
     }
 
+    /// Returns whether changes at a path, by its text, go elsewhere.
+    pub fn is_drafted(&self, path: &Path) -> bool {
+        is_below_any(&self.drafted, path)
+    }
+
     /// Returns whether a path, by its text, may belong to the host and may be changed.
     pub fn is_of_host(&self, path: &Path) -> bool {
         is_below_any(&self.host, path)

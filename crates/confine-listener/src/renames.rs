@@ -31,7 +31,11 @@ pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flag
     }
     let (source, target) = ((from.descriptor(), old.as_c_str()), (base.descriptor(), name.as_c_str()));
     let renamed = match sys::rename_file(source, target, flags) {
-        Err(Errno::EXDEV) if flags & !sys::RENAME_NOREPLACE == 0 && directory_moves::is_in_overlay(source, target) => {
+        Err(Errno::EXDEV)
+            if flags & !sys::RENAME_NOREPLACE == 0
+                && asked.shared.paths.is_drafted(&asked.absolute_path(&from, &old))
+                && directory_moves::is_possible(source, target) =>
+        {
             directory_moves::move_directory(source, target)
         }
         renamed => renamed,

@@ -216,7 +216,13 @@ fn directories_of_a_draft_are_renamed_as_in_the_directory_itself() {
             for path in [&drafted.upper, &drafted.work, &scene.root.join("old/in/deep"), &scene.root.join("empty")] {
                 fs::create_dir_all(path).expect("a directory");
             }
-            for path in ["old/a", "old/in/b", "old/in/deep/c"] {
+            let git = scene.root.join("repository/.git");
+            for path in ["hooks", "refs", "objects"] {
+                fs::create_dir_all(git.join(path)).expect("a directory");
+            }
+            fs::write(git.join("HEAD"), "ref: refs/heads/main").expect("a file");
+            let files = ["repository/a", "repository/b", "repository/.git/hooks/one"];
+            for path in files.into_iter().chain(["old/a", "old/in/b", "old/in/deep/c"]) {
                 fs::write(scene.root.join(path), path).expect("a file");
             }
             ConfinementPolicy { drafted: vec![drafted], ..scene.policy() }
@@ -239,11 +245,20 @@ fn directories_of_a_draft_are_renamed_as_in_the_directory_itself() {
             (rename("empty", "empty/below"), false),
             (rename("empty", "full/x"), false),
             (rename("empty/in", "in"), true),
-            ("ls -A | tr '\\n' ' ' | grep -qx 'empty full in '".to_owned(), true),
+            ("ls -A | tr '\\n' ' ' | grep -qx 'empty full in repository '".to_owned(), true),
         ];
         let lines: Vec<_> = lines.iter().map(|(line, succeeds)| (line.as_str(), *succeeds)).collect();
         let report = check(&scene, &policy, &lines);
         assert_eq!(report, ListenerReport::default(), "{user:?}");
+        // Its hooks are protected by a mount, which cannot be moved.
+        let lines = [
+            ("[ -e repository/a ] && [ -e repository/.git/hooks/one ]".to_owned(), true),
+            (rename("repository", "other"), false),
+            ("[ ! -e other ] && [ \"$(ls -A repository | tr '\\n' ' ')\" = '.git a b ' ]".to_owned(), true),
+            ("ls -A | grep -q agent-bash".to_owned(), false),
+        ];
+        let lines: Vec<_> = lines.iter().map(|(line, succeeds)| (line.as_str(), *succeeds)).collect();
+        check(&scene, &policy, &lines);
         assert!(scene.root.join("old/in/deep/c").exists() && !scene.root.join("full").exists());
     }
 }

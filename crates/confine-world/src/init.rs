@@ -295,7 +295,7 @@ impl WorldInit {
     fn refresh(&mut self, door: &OwnedFd, known: u64) -> io::Result<()> {
         self.blind = BLIND[0];
         self.board.post(WorldStatusSlot::Guards, 0)?;
-        // The kernel keeps what it has found in a directory below, which may have changed since.
+        // The kernel remembers the names of a drafted directory, in which others may have changed them since.
         self.world.drafted.iter().try_for_each(|drafted| sys::drop_found_names(drafted))?;
         self.world.protection.refresh()?;
         self.post_guard_number()?;

@@ -46,17 +46,12 @@ impl BaseMemory {
         counts.map(|(_, thing)| thing.since).fold(began, FileTime::max)
     }
 
-    /// Returns all things by their paths.
-    pub fn into_things(self) -> Vec<(PathBuf, BaseThing)> {
-        self.0.into_iter().collect()
-    }
-
     /// Adds a thing, which replaces an earlier one.
     pub fn insert(&mut self, path: PathBuf, thing: BaseThing) {
         self.0.insert(path, thing);
     }
 
-    /// Returns what is to be noted now: the things of the base at paths that were touched since the last time.
+    /// Returns the things of the base at paths that the draft has touched and that are not noted yet.
     ///
     /// A thing that was changed meanwhile is left out. `began`: the time at which the draft began.
     ///

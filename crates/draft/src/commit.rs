@@ -1,7 +1,7 @@
 //! A commit: the changes of a draft move into the base, as a run that can be undone.
 //!
 //! Each change is recorded by the journal of undo before it is made, and things are renamed into their places where
-//! they can be. A commit that was killed goes on with the same list: what has been done is no difference any more.
+//! they can be. A commit that was killed goes on by comparing again: what has been done differs no more.
 //!
 //! The base is a tree that other processes change meanwhile. So each step opens the directory of its path without
 //! following links, compares the thing there with the one that was planned, and leaves a thing alone that is another.
@@ -12,13 +12,13 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use super::difference::Difference;
+use super::difference::DraftDifference;
 use super::layer::{make_merged, read_thing, strip};
 use undo::path_lookup::{RoutedPath, read_state};
 use undo::path_state::PathState;
 use undo::{ChangeJournal, ComingChange, JournalError, OpenRoute};
 
-/// What a commit takes, and what it leaves.
+/// The effect of a commit on one layer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommitOutcome {
     /// The paths that were changed. A directory that was moved as a whole is one of them.
@@ -31,7 +31,7 @@ pub struct CommitOutcome {
 
 /// Why a step was not taken.
 #[derive(Debug, thiserror::Error)]
-enum StepFailure {
+enum CommitStepFailure {
     /// The thing is not as it was when the commit began.
     #[error("it has just been changed")]
     Changed,
@@ -47,7 +47,7 @@ enum StepFailure {
 }
 
 /// A commit at work.
-pub struct Committer<'a> {
+pub struct CommitExecutor<'a> {
     journal: &'a mut ChangeJournal,
     /// Asked before each change, with its name. `true` ends the commit, as a kill would.
     stops: &'a mut dyn FnMut(&str) -> bool,
@@ -58,24 +58,28 @@ pub struct Committer<'a> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct CommitStopped;
 
-impl<'a> Committer<'a> {
+impl<'a> CommitExecutor<'a> {
     /// Begins a commit that records its changes here.
     pub fn new(journal: &'a mut ChangeJournal, stops: &'a mut dyn FnMut(&str) -> bool) -> Self {
         Self { journal, stops, outcome: CommitOutcome::default() }
     }
 
-    /// Moves these differences of a layer into the base. They are sorted by path, and `all` are those of the layer.
-    /// A chosen one needs no directory that is left.
+    /// Moves these differences of a layer into the base. They are sorted by path, and so are `all` of the layer. The
+    /// directories that a chosen difference needs are chosen as well.
     ///
     /// # Errors
     /// If `stops` says so.
-    pub fn take(mut self, chosen: &[&Difference], all: &[Difference]) -> Result<CommitOutcome, CommitStopped> {
-        let is_removal = |one: &&&Difference| {
+    pub fn take(
+        mut self,
+        chosen: &[&DraftDifference],
+        all: &[DraftDifference],
+    ) -> Result<CommitOutcome, CommitStopped> {
+        let is_removal = |one: &&&DraftDifference| {
             !one.base.is_absent()
                 && (one.draft.state.is_absent() || one.base.is_directory() != one.draft.state.is_directory())
         };
         self.show_base(chosen);
-        // What is in a directory goes before the directory.
+        // A directory is removed after its entries.
         for one in chosen.iter().rev().filter(is_removal) {
             self.attempt(&one.path, |commit| commit.remove(one))?;
         }
@@ -109,7 +113,7 @@ impl<'a> Committer<'a> {
     }
 
     /// Lets the base show through in all directories from which things move into it. What the draft shows stays.
-    fn show_base(&mut self, chosen: &[&Difference]) {
+    fn show_base(&mut self, chosen: &[&DraftDifference]) {
         let mut done = BTreeSet::new();
         for one in chosen {
             for (place, path) in one.place.ancestors().zip(one.path.ancestors()).skip(1) {
@@ -128,22 +132,22 @@ impl<'a> Committer<'a> {
     fn attempt(
         &mut self,
         path: &Path,
-        step: impl FnOnce(&mut Self) -> Result<(), StepFailure>,
+        step: impl FnOnce(&mut Self) -> Result<(), CommitStepFailure>,
     ) -> Result<(), CommitStopped> {
         match step(self) {
             Ok(()) => self.outcome.applied.push(path.to_owned()),
-            Err(StepFailure::Stopped) => return Err(CommitStopped),
+            Err(CommitStepFailure::Stopped) => return Err(CommitStopped),
             Err(failure) => self.outcome.left.push((path.to_owned(), failure.to_string())),
         }
         Ok(())
     }
 
-    fn offer_stop(&mut self, name: &str) -> Result<(), StepFailure> {
-        if (self.stops)(name) { Err(StepFailure::Stopped) } else { Ok(()) }
+    fn offer_stop(&mut self, name: &str) -> Result<(), CommitStepFailure> {
+        if (self.stops)(name) { Err(CommitStepFailure::Stopped) } else { Ok(()) }
     }
 
     /// Removes the thing of the base, and then the mark that hides it.
-    fn remove(&mut self, one: &Difference) -> Result<(), StepFailure> {
+    fn remove(&mut self, one: &DraftDifference) -> Result<(), CommitStepFailure> {
         let route = OpenRoute::open(&one.path)?;
         let at = route.as_routed_path();
         check_unchanged(at, &one.base)?;
@@ -162,23 +166,21 @@ impl<'a> Committer<'a> {
     }
 
     /// Moves a directory as a whole to where no directory is.
-    fn move_directory(&mut self, one: &Difference) -> Result<(), StepFailure> {
-        strip_below(&one.place)?;
+    fn move_directory(&mut self, one: &DraftDifference) -> Result<(), CommitStepFailure> {
         self.rename_in(one, ComingChange::MakeDirectory)?;
         self.outcome.moved.push(one.path.clone());
         Ok(())
     }
 
     /// Puts one thing into the base. A directory gets its metadata, and is made if it is missing.
-    fn put(&mut self, one: &Difference) -> Result<(), StepFailure> {
+    fn put(&mut self, one: &DraftDifference) -> Result<(), CommitStepFailure> {
         if !one.draft.state.is_directory() {
-            strip(&one.place)?;
             let is_new = one.base.is_absent() || one.base.is_directory();
             return self.rename_in(one, if is_new { ComingChange::Create } else { ComingChange::Remove });
         }
         let route = OpenRoute::open(&one.path)?;
         let at = route.as_routed_path();
-        let meta = one.draft.state.meta().ok_or(StepFailure::Changed)?;
+        let meta = one.draft.state.meta().ok_or(CommitStepFailure::Changed)?;
         if one.base.is_directory() {
             check_unchanged(at, &one.base)?;
             self.journal.record_before_change(at, ComingChange::Meta)?;
@@ -192,17 +194,18 @@ impl<'a> Committer<'a> {
     }
 
     /// Renames a thing of the draft into its place in the base.
-    fn rename_in(&mut self, one: &Difference, change: ComingChange<'_>) -> Result<(), StepFailure> {
+    fn rename_in(&mut self, one: &DraftDifference, change: ComingChange<'_>) -> Result<(), CommitStepFailure> {
         let route = OpenRoute::open(&one.path)?;
         let at = route.as_routed_path();
         let over =
             if one.base.is_directory() != one.draft.state.is_directory() { &PathState::Absent } else { &one.base };
         check_unchanged(at, over)?;
+        strip_all(&one.place, one.draft.state.is_directory())?;
         self.journal.record_before_change(at, change)?;
         self.offer_stop("rename")?;
         if over.is_absent() {
             match sys::rename_new(&one.place, at.reach) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(StepFailure::Changed),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(CommitStepFailure::Changed),
                 renamed => renamed?,
             }
         } else {
@@ -213,7 +216,7 @@ impl<'a> Committer<'a> {
 }
 
 /// Fails if the thing at a path is not as it was planned.
-fn check_unchanged(at: RoutedPath<'_>, planned: &PathState) -> Result<(), StepFailure> {
+fn check_unchanged(at: RoutedPath<'_>, planned: &PathState) -> Result<(), CommitStepFailure> {
     let now = read_state(at.reach)?;
     let is_same = match (&now, planned) {
         (PathState::File(now), PathState::File(then)) => now.is_unwritten(then) && now.ctime == then.ctime,
@@ -221,14 +224,16 @@ fn check_unchanged(at: RoutedPath<'_>, planned: &PathState) -> Result<(), StepFa
         (PathState::Directory(now), PathState::Directory(then)) => now.id == then.id && now.has_same_metadata(then),
         (now, then) => now == then,
     };
-    if is_same { Ok(()) } else { Err(StepFailure::Changed) }
+    if is_same { Ok(()) } else { Err(CommitStepFailure::Changed) }
 }
 
-/// Takes the attributes of the overlay off everything in a directory that leaves the draft as a whole.
-fn strip_below(directory: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() { strip_below(&entry.path())? } else { strip(&entry.path())? }
+/// Takes the attributes of the overlay off a thing that leaves the draft, and off everything in it.
+fn strip_all(place: &Path, is_directory: bool) -> io::Result<()> {
+    if is_directory {
+        for entry in fs::read_dir(place)? {
+            let entry = entry?;
+            strip_all(&entry.path(), entry.file_type()?.is_dir())?;
+        }
     }
-    strip(directory)
+    strip(place)
 }

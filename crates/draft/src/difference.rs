@@ -10,7 +10,7 @@ use undo::path_state::{FileTime, PathState};
 
 /// A path at which a draft differs from its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct DraftDifference {
     /// The path in the base.
     pub path: PathBuf,
     /// The place of the thing in the draft, in `upper`.
@@ -23,11 +23,11 @@ pub struct Difference {
     pub conflict: Option<&'static str>,
 }
 
-/// Returns the differences of a layer, by path. A directory comes before what is in it.
+/// Returns the differences of a layer, sorted by path.
 ///
 /// # Errors
 /// If something cannot be read.
-pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> io::Result<Vec<Difference>> {
+pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> io::Result<Vec<DraftDifference>> {
     let mut changes = Vec::new();
     layer.walk(&mut |change| changes.push(change))?;
     let mut found = Vec::new();
@@ -48,8 +48,10 @@ pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> 
             Some(_) => Some("it was changed"),
             None => base_change(&path, &draft, &base, began, memory)?,
         };
-        found.push(Difference { path, place, draft, base, conflict });
+        found.push(DraftDifference { path, place, draft, base, conflict });
     }
+    // Entries that a directory hides are visited after those that it shows.
+    found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
@@ -107,7 +109,7 @@ fn base_change(
         return Ok(is_changed.then_some("its mode, owner or attributes were changed"));
     }
     if base.is_directory() {
-        // What is in it has paths of its own.
+        // Its entries are compared by themselves.
         return Ok(None);
     }
     let is_newer = changed_at(path)?.is_some_and(|at| at > memory.since(path, began));

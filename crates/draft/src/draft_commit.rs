@@ -4,15 +4,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::base_memory::{committed_things, touched_directories};
-use super::commit::{CommitOutcome, CommitStopped, Committer};
-use super::difference::Difference;
+use super::commit::{CommitExecutor, CommitOutcome, CommitStopped};
+use super::difference::DraftDifference;
 use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft};
-use protocol::task::MachineIdentity;
+use protocol::task::{MachineIdentity, now_ms};
 use undo::path_map::is_within;
-use undo::path_state::{FileTime, PathState};
+use undo::path_state::PathState;
 use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError, VERSION};
 
-/// What is done about paths that were changed beside the draft.
+/// The handling of paths that were changed beside the draft.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ConflictHandling {
     /// Nothing is committed.
@@ -25,7 +25,7 @@ pub enum ConflictHandling {
 /// What a commit is asked for.
 #[derive(Debug, Clone, Default)]
 pub struct CommitRequest {
-    /// Absolute paths: these and what is below them. Empty: all.
+    /// The paths to commit, absolute, with everything below them. Empty: the whole draft.
     pub paths: Vec<PathBuf>,
     #[expect(missing_docs, reason = "see there")]
     pub on_conflict: ConflictHandling,
@@ -79,17 +79,15 @@ impl LockedDraft {
         stops: &mut dyn FnMut(&str) -> bool,
     ) -> Result<DraftCommit, CommitError> {
         let all = self.draft.differences()?;
-        let is_asked = |one: &&Difference| is_chosen(&request.paths, &one.path);
-        let beside: Vec<_> = all
-            .iter()
-            .flatten()
-            .filter(is_asked)
-            .filter_map(|one| Some((one.path.clone(), one.conflict?.to_owned())))
-            .collect();
+        let is_asked = |one: &&DraftDifference| is_chosen(&request.paths, &one.path);
+        let conflict = |one: &DraftDifference| Some((one.path.clone(), one.conflict?.to_owned()));
+        let mut beside: Vec<_> = all.iter().flatten().filter(is_asked).filter_map(conflict).collect();
+        beside.sort();
         if request.on_conflict == ConflictHandling::Stop && !beside.is_empty() {
             return Ok(DraftCommit { conflicts: beside, ..DraftCommit::default() });
         }
-        let chosen = choose(&all, |one| is_asked(&one) && !holds_any(&one.path, &beside));
+        let paths_beside: Vec<&Path> = beside.iter().map(|(path, _)| &**path).collect();
+        let chosen = choose(&all, |one| is_asked(&one) && !is_at_or_below(&paths_beside, &one.path));
         if request.dry_run || chosen.iter().all(Vec::is_empty) {
             let applied = chosen.into_iter().flatten().map(|one| one.path.clone()).collect();
             return Ok(DraftCommit { applied, skipped: beside, ..DraftCommit::default() });
@@ -132,7 +130,7 @@ impl LockedDraft {
         self.draft.remember(&found)?;
         let all = self.draft.differences()?;
         // The record itself has given a file another name, and so another time. Directories were made or changed half.
-        let is_own = |one: &Difference| match (manifest.states_before.get(&one.path), &one.base) {
+        let is_own = |one: &DraftDifference| match (manifest.states_before.get(&one.path), &one.base) {
             (Some(PathState::File(before)), PathState::File(now)) => {
                 before.is_unwritten(now) && before.meta.has_same_metadata(&now.meta)
             }
@@ -147,15 +145,15 @@ impl LockedDraft {
     fn take(
         &mut self,
         mut journal: ChangeJournal,
-        chosen: &[Vec<&Difference>],
-        all: &[Vec<Difference>],
+        chosen: &[Vec<&DraftDifference>],
+        all: &[Vec<DraftDifference>],
         stops: &mut dyn FnMut(&str) -> bool,
     ) -> Result<DraftCommit, CommitError> {
         let mut made = DraftCommit { run: Some(journal.header().run.clone()), ..DraftCommit::default() };
         let mut moved = Vec::new();
         for (chosen, all) in chosen.iter().zip(all) {
             let CommitOutcome { applied, moved: whole, left } =
-                Committer::new(&mut journal, stops).take(chosen, all)?;
+                CommitExecutor::new(&mut journal, stops).take(chosen, all)?;
             made.applied.extend(applied);
             moved.extend(whole);
             made.skipped.extend(left);
@@ -179,18 +177,20 @@ impl LockedDraft {
 }
 
 /// Returns the differences of each layer that are chosen. A directory that is made for a chosen one is chosen as well.
-fn choose(all: &[Vec<Difference>], is_chosen: impl Fn(&Difference) -> bool) -> Vec<Vec<&Difference>> {
+fn choose(all: &[Vec<DraftDifference>], is_chosen: impl Fn(&DraftDifference) -> bool) -> Vec<Vec<&DraftDifference>> {
     all.iter().map(|layer| choose_in(layer, &is_chosen)).collect()
 }
 
-fn choose_in<'a>(layer: &'a [Difference], is_chosen: &impl Fn(&Difference) -> bool) -> Vec<&'a Difference> {
+fn choose_in<'a>(
+    layer: &'a [DraftDifference],
+    is_chosen: &impl Fn(&DraftDifference) -> bool,
+) -> Vec<&'a DraftDifference> {
     let taken: Vec<&Path> = layer.iter().filter(|one| is_chosen(one)).map(|one| &*one.path).collect();
-    let holds = |directory: &Path| {
-        let from = taken.partition_point(|path| *path < directory);
-        taken.get(from).is_some_and(|path| path.starts_with(directory))
-    };
-    let is_way = |one: &Difference| {
-        one.draft.state.is_directory() && !one.base.is_directory() && one.conflict.is_none() && holds(&one.path)
+    let is_way = |one: &DraftDifference| {
+        one.draft.state.is_directory()
+            && !one.base.is_directory()
+            && one.conflict.is_none()
+            && is_at_or_below(&taken, &one.path)
     };
     layer.iter().filter(|one| is_chosen(one) || is_way(one)).collect()
 }
@@ -199,12 +199,8 @@ fn is_chosen(paths: &[PathBuf], path: &Path) -> bool {
     paths.is_empty() || paths.iter().any(|above| is_within(path, above))
 }
 
-/// Returns whether one of these paths is this path, or below it.
-fn holds_any(path: &Path, list: &[(PathBuf, String)]) -> bool {
-    list.iter().any(|(other, _)| is_within(other, path))
-}
-
-fn now_ms() -> u64 {
-    let now = FileTime::now();
-    u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).unwrap_or(0)
+/// Returns whether one of these sorted paths is this directory, or below it.
+fn is_at_or_below(sorted: &[&Path], directory: &Path) -> bool {
+    let from = sorted.partition_point(|path| *path < directory);
+    sorted.get(from).is_some_and(|path| path.starts_with(directory))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::difference::Difference;
+use super::difference::DraftDifference;
 use receipt::FileRename;
 use receipt::net::{ContentIdentity, NetEffect, ObservedFile, PathListing};
 use undo::path_lookup::has_equal_contents;
@@ -14,7 +14,7 @@ use undo::path_state::PathState;
 ///
 /// # Errors
 /// If contents cannot be read.
-pub fn effect_of(differences: &[Difference]) -> io::Result<NetEffect> {
+pub fn effect_of(differences: &[DraftDifference]) -> io::Result<NetEffect> {
     let renames = find_renames(differences)?;
     let (from, to): (BTreeSet<_>, BTreeSet<_>) = renames.iter().map(|one| (&*one.from, &*one.to)).unzip();
     let is_moved = |path: &Path| path.ancestors().any(|above| from.contains(above) || to.contains(above));
@@ -32,10 +32,10 @@ pub fn effect_of(differences: &[Difference]) -> io::Result<NetEffect> {
 
 /// Returns the renames: a file that is gone at one path and is copied at another one with equal contents, and a
 /// directory of which this is true for all that is in it.
-fn find_renames(differences: &[Difference]) -> io::Result<Vec<FileRename>> {
-    let created: BTreeMap<&Path, &Difference> =
+fn find_renames(differences: &[DraftDifference]) -> io::Result<Vec<FileRename>> {
+    let created: BTreeMap<&Path, &DraftDifference> =
         differences.iter().filter(|one| one.base.is_absent()).map(|one| (&*one.path, one)).collect();
-    let deleted: BTreeMap<&Path, &Difference> =
+    let deleted: BTreeMap<&Path, &DraftDifference> =
         differences.iter().filter(|one| one.draft.state.is_absent()).map(|one| (&*one.path, one)).collect();
     let mut sources: HashMap<u64, Vec<&Path>> = HashMap::new();
     for one in deleted.values() {
@@ -78,11 +78,11 @@ fn find_renames(differences: &[Difference]) -> io::Result<Vec<FileRename>> {
 /// Returns the directory of the base that a created one was, if all that was in it is there, and nothing else.
 fn moved_directory(
     path: &Path,
-    created: &BTreeMap<&Path, &Difference>,
-    deleted: &BTreeMap<&Path, &Difference>,
+    created: &BTreeMap<&Path, &DraftDifference>,
+    deleted: &BTreeMap<&Path, &DraftDifference>,
     moved: &BTreeMap<&Path, &Path>,
 ) -> Option<PathBuf> {
-    let below = |map: &BTreeMap<&Path, &Difference>, directory: &Path| -> Vec<PathBuf> {
+    let below = |map: &BTreeMap<&Path, &DraftDifference>, directory: &Path| -> Vec<PathBuf> {
         let found = map.range(directory..).map(|(path, _)| *path);
         let found = found.take_while(|path| path.starts_with(directory));
         found.filter_map(|path| path.strip_prefix(directory).ok()).map(Path::to_owned).collect()

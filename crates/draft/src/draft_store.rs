@@ -15,18 +15,17 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::base_memory::{BaseMemory, BaseThing};
-use super::difference::{Difference, differences};
+use super::copy::copy_tree;
+use super::difference::{DraftDifference, differences};
 use super::layer::DraftLayer;
+use protocol::task::now_ms;
 use undo::path_state::FileTime;
 
 const RECORD: &str = "draft.json";
 const MEMORY: &str = "memory";
 const LOCK: &str = "lock";
 
-/// The longest name of a draft, in characters.
-pub const MAX_NAME: usize = 80;
-
-/// What a draft is doing.
+/// The state of a draft on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DraftState {
@@ -50,9 +49,9 @@ pub struct DraftRecord {
     pub layers: Vec<DraftLayer>,
     /// When it was opened, in ms since 1970.
     pub created_at: u64,
-    /// What was changed in the base later than this was changed beside the draft.
+    /// The time from which on changes of the base were made beside the draft.
     pub began: FileTime,
-    /// What it is doing.
+    /// Whether a commit has begun.
     pub state: DraftState,
     /// The commit that has begun.
     pub commit: Option<BegunCommit>,
@@ -132,23 +131,34 @@ impl DraftStore {
         for base in bases {
             self.check_base(base)?;
         }
+        self.make(id, |path| {
+            let failed = |source| DraftError::System { path: path.to_owned(), source };
+            let layers: Vec<_> = layers_in(path, bases).collect();
+            layers.iter().try_for_each(make_room).map_err(failed)?;
+            let began = wait_for_next_time(path).map_err(failed)?;
+            let (id, created_at, state) = (id.to_owned(), now_ms(), DraftState::Open);
+            Ok(DraftRecord { id, name, root, layers, created_at, began, state, commit: None })
+        })
+    }
+
+    /// Makes a draft in a directory of its own. If that fails, the directory is removed.
+    fn make(
+        &self,
+        id: &str,
+        fill: impl FnOnce(&Path) -> Result<DraftRecord, DraftError>,
+    ) -> Result<StoredDraft, DraftError> {
         let path = self.path.join(id);
         let failed = |source| DraftError::System { path: path.clone(), source };
-        private_directory(&path).map_err(failed)?;
-        let layers: Vec<_> = (0..)
-            .zip(bases)
-            .map(|(number, base)| DraftLayer { base: base.clone(), room: path.join(number.to_string()) })
-            .collect();
-        for layer in &layers {
-            make_room(layer).map_err(failed)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.path).map_err(failed)?;
+        DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
+        let made = fill(&path).and_then(|record| {
+            let draft = StoredDraft { path: path.clone(), record };
+            draft.save().map(|()| draft)
+        });
+        if made.is_err() {
+            let _not_more = make_removable(&path).and_then(|()| fs::remove_dir_all(&path));
         }
-        let began = wait_for_next_time(&path).map_err(failed)?;
-        let created_at = u64::try_from(began.seconds * 1000 + began.nanoseconds / 1_000_000).unwrap_or(0);
-        let record =
-            DraftRecord { id: id.into(), name, root, layers, created_at, began, state: DraftState::Open, commit: None };
-        let draft = StoredDraft { path, record };
-        draft.save()?;
-        Ok(draft)
+        made
     }
 
     /// Fails if a directory cannot be drafted.
@@ -197,11 +207,6 @@ impl DraftStore {
 }
 
 impl StoredDraft {
-    /// Returns its directory.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn failed(&self, name: &str) -> impl Fn(io::Error) -> DraftError {
         let path = self.path.join(name);
         move |source| DraftError::System { path: path.clone(), source }
@@ -266,7 +271,7 @@ impl StoredDraft {
         Ok(memory)
     }
 
-    /// Adds what was found.
+    /// Appends things of the base to the memory.
     pub(super) fn remember(&self, found: &[(PathBuf, BaseThing)]) -> Result<(), DraftError> {
         if found.is_empty() {
             return Ok(());
@@ -297,7 +302,7 @@ impl StoredDraft {
     ///
     /// # Errors
     /// If something cannot be read.
-    pub fn differences(&self) -> Result<Vec<Vec<Difference>>, DraftError> {
+    pub fn differences(&self) -> Result<Vec<Vec<DraftDifference>>, DraftError> {
         let memory = self.note_touched()?;
         let of = |layer: &DraftLayer| differences(layer, self.record.began, &memory).map_err(self.failed("upper"));
         self.record.layers.iter().map(of).collect()
@@ -305,11 +310,6 @@ impl StoredDraft {
 }
 
 impl LockedDraft {
-    /// Returns the draft.
-    pub fn draft(&self) -> &StoredDraft {
-        &self.draft
-    }
-
     /// Removes the draft with all its changes.
     ///
     /// # Errors
@@ -330,33 +330,30 @@ impl LockedDraft {
     /// # Errors
     /// If something cannot be read or written. Nothing of the new draft is left then.
     pub fn fork(&self, store: &DraftStore, id: &str, name: Option<String>) -> Result<StoredDraft, DraftError> {
-        let memory = self.draft.memory()?;
-        let path = store.path.join(id);
-        let failed = |source| DraftError::System { path: path.clone(), source };
-        private_directory(&path).map_err(failed)?;
-        let layers = (0..).zip(&self.draft.record.layers).map(|(number, layer)| {
-            (layer, DraftLayer { base: layer.base.clone(), room: path.join(number.to_string()) })
-        });
-        let mut own = Vec::new();
-        for (from, to) in layers {
-            make_room(&to).and_then(|()| super::copy::copy_tree(&from.upper(), &to.upper())).map_err(failed)?;
-            own.push(to);
-        }
-        let record = DraftRecord { id: id.into(), name, layers: own, ..self.draft.record.clone() };
-        let fork = StoredDraft { path, record };
-        fork.remember(&memory.into_things())?;
-        fork.save()?;
-        Ok(fork)
+        let StoredDraft { path: from, record } = &self.draft;
+        store.make(id, |path| {
+            let failed = |source| DraftError::System { path: path.to_owned(), source };
+            let layers: Vec<_> = layers_in(path, record.layers.iter().map(|layer| &layer.base)).collect();
+            for (from, to) in record.layers.iter().zip(&layers) {
+                make_room(to).and_then(|()| copy_tree(&from.upper(), &to.upper())).map_err(failed)?;
+            }
+            match fs::copy(from.join(MEMORY), path.join(MEMORY)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+                _ => {}
+            }
+            Ok(DraftRecord { id: id.to_owned(), name, layers, created_at: now_ms(), ..record.clone() })
+        })
     }
 }
 
-fn private_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
+/// Returns the layers of a draft in this directory.
+fn layers_in<'a>(path: &Path, bases: impl IntoIterator<Item = &'a PathBuf>) -> impl Iterator<Item = DraftLayer> {
+    (0..).zip(bases).map(|(number, base)| DraftLayer { base: base.clone(), room: path.join(number.to_string()) })
 }
 
 /// Makes the directories of a layer. What the overlay shows as the base itself has the mode and the owner of the base.
 fn make_room(layer: &DraftLayer) -> io::Result<()> {
-    private_directory(&layer.room)?;
+    DirBuilder::new().mode(0o700).create(&layer.room)?;
     let data = fs::metadata(&layer.base)?;
     for directory in [layer.upper(), layer.work()] {
         fs::create_dir(&directory)?;
@@ -366,7 +363,7 @@ fn make_room(layer: &DraftLayer) -> io::Result<()> {
     fs::set_permissions(layer.upper(), fs::Permissions::from_mode(data.mode() & 0o7777))
 }
 
-/// Lets this process remove directories that nobody may enter, as the overlay makes one.
+/// Gives this process the right to empty every directory. The overlay makes one that nobody may enter.
 fn make_removable(directory: &Path) -> io::Result<()> {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(directory)? {

@@ -75,27 +75,8 @@ impl DraftLayer {
         path.strip_prefix(&self.base).ok().map(|rest| self.upper().join(rest))
     }
 
-    /// Returns the file that has the contents of a path in the draft: in `upper`, or in the base.
-    ///
-    /// # Errors
-    /// If the system refuses to answer.
-    pub fn source_of(&self, path: &Path) -> io::Result<PathBuf> {
-        let Ok(rest) = path.strip_prefix(&self.base) else { return Ok(path.to_owned()) };
-        let mut place = self.upper();
-        for name in rest {
-            place.push(name);
-            match read_thing(&place)? {
-                None => return Ok(path.to_owned()),
-                // What is below it, if anything, is here.
-                Some(thing) if thing.state.is_directory() && !thing.is_opaque => {}
-                Some(_) => return Ok(self.upper().join(rest)),
-            }
-        }
-        Ok(place)
-    }
-
-    /// Visits each path at which the draft differs from its base, or may. A directory comes before what is in it. What
-    /// is in a removed directory is visited as well.
+    /// Visits each path at which the draft differs from its base, or may. A directory comes before its entries. The
+    /// entries of a removed directory are visited as well.
     ///
     /// # Errors
     /// If a directory cannot be read.

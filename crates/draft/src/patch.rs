@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
-use super::difference::Difference;
+use super::difference::DraftDifference;
 use receipt::FileRename;
 use undo::path_state::PathState;
 
@@ -49,7 +49,7 @@ enum PatchSide {
 /// # Errors
 /// If a file cannot be read.
 pub fn patch_of(
-    differences: &[Difference],
+    differences: &[DraftDifference],
     renames: &[FileRename],
     root: &Path,
     limits: PatchLimits,

@@ -14,8 +14,8 @@ use undo::path_state::FileTime;
 use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoRequest, UndoStore, VERSION};
 
 use crate::base_memory::{BaseMemory, committed_things};
-use crate::commit::{CommitOutcome, Committer};
-use crate::difference::{Difference, differences};
+use crate::commit::{CommitExecutor, CommitOutcome};
+use crate::difference::{DraftDifference, differences};
 use crate::draft_commit::{CommitRequest, ConflictHandling, DraftCommit};
 use crate::draft_effect::effect_of;
 use crate::draft_store::{DraftError, DraftState, DraftStore, LockedDraft};
@@ -23,7 +23,7 @@ use crate::layer::DraftLayer;
 use crate::patch::{PatchLimits, patch_of};
 
 /// A tree, a draft of it, and a store for undo.
-struct Scene {
+struct LayerScene {
     _folder: TempDir,
     layer: DraftLayer,
     memory: BaseMemory,
@@ -31,7 +31,7 @@ struct Scene {
     store: UndoStore,
 }
 
-impl Scene {
+impl LayerScene {
     /// Makes the tree by a script, and begins a draft of it.
     fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a directory");
@@ -60,7 +60,7 @@ impl Scene {
         sh(&self.layer.base, script);
     }
 
-    fn differences(&self) -> Vec<Difference> {
+    fn differences(&self) -> Vec<DraftDifference> {
         differences(&self.layer, self.began, &self.memory).expect("a walk")
     }
 
@@ -99,7 +99,7 @@ impl Scene {
         }
     }
 
-    fn commit(&mut self, run: &str, chosen: impl Fn(&Difference) -> bool) -> CommitOutcome {
+    fn commit(&mut self, run: &str, chosen: impl Fn(&DraftDifference) -> bool) -> CommitOutcome {
         let journal = ChangeJournal::begin(&self.store, self.header(run), UndoLimits::NONE).expect("a journal");
         self.commit_with(journal, chosen, &mut |_| false).expect("not stopped")
     }
@@ -114,12 +114,12 @@ impl Scene {
     fn commit_with(
         &mut self,
         mut journal: ChangeJournal,
-        chosen: impl Fn(&Difference) -> bool,
+        chosen: impl Fn(&DraftDifference) -> bool,
         stops: &mut dyn FnMut(&str) -> bool,
     ) -> Option<CommitOutcome> {
         let all = self.differences();
         let chosen: Vec<_> = all.iter().filter(|one| chosen(one)).collect();
-        let outcome = Committer::new(&mut journal, stops).take(&chosen, &all).ok()?;
+        let outcome = CommitExecutor::new(&mut journal, stops).take(&chosen, &all).ok()?;
         journal.finish(Vec::new()).expect("an end");
         for (path, thing) in committed_things(&outcome.applied, &outcome.moved).expect("things") {
             self.memory.insert(path, thing);
@@ -200,7 +200,7 @@ const TREE: &str = "mkdir -p d/e node/pkg; echo a >a; echo b >b; echo c >d/c; ec
      seq 100 >node/pkg/index; echo x >node/pkg/x; chmod 700 d/e";
 
 /// Scripts, each with the changes that it makes.
-const ROWS: [(&str, &str); 22] = [
+const ROWS: [(&str, &str); 23] = [
     ("true", ""),
     ("echo new >new", "+new"),
     ("echo more >>a", "~a"),
@@ -223,12 +223,13 @@ const ROWS: [(&str, &str); 22] = [
     ("mkdir n; mv a n/a; mv d/c n/c", "+n a>n/a d/c>n/c"),
     ("echo b >b; echo a >a", ""),
     ("mv a t; mv b a; mv t b", "~a ~b"),
+    ("echo 1 >$'new\\nline'", "+new\nline"),
 ];
 
 #[test]
 fn changes_are_listed_and_a_commit_makes_the_tree_what_the_draft_shows() {
     for (script, expected) in ROWS {
-        let mut scene = Scene::new(TREE);
+        let mut scene = LayerScene::new(TREE);
         let before = scene.tree();
         let plain = tempfile::tempdir().expect("a directory");
         sh(plain.path(), TREE);
@@ -307,7 +308,7 @@ const BOTH: [(&str, &str, Conflicts); 24] = [
 #[test]
 fn a_path_that_both_have_changed_is_a_conflict_and_no_other_one_is() {
     for (script, edit, expected) in BOTH {
-        let mut scene = Scene::new(TREE);
+        let mut scene = LayerScene::new(TREE);
         scene.run(script);
         scene.edit(edit);
         let found = scene.conflicts();
@@ -318,7 +319,7 @@ fn a_path_that_both_have_changed_is_a_conflict_and_no_other_one_is() {
 
 #[test]
 fn later_commands_see_what_a_person_has_changed_meanwhile() {
-    let mut scene = Scene::new(TREE);
+    let mut scene = LayerScene::new(TREE);
     scene.run("echo mine >>a");
     scene.edit("echo theirs >b; echo new >new; rm -r node");
     scene.run("[ \"$(cat b new)\" = $'theirs\\nnew' ]; [ ! -e node ]; [ \"$(cat a)\" = $'a\\nmine' ]");
@@ -327,7 +328,7 @@ fn later_commands_see_what_a_person_has_changed_meanwhile() {
 
 #[test]
 fn a_part_is_committed_and_the_rest_stays_a_draft() {
-    let mut scene = Scene::new(TREE);
+    let mut scene = LayerScene::new(TREE);
     scene.run("echo 1 >>a; echo 2 >>b; mkdir -p n/m; echo 3 >n/m/x; echo 4 >n/y; rm -r d; mkdir d; echo 5 >d/z");
     let shown = "a:1 b:2 x:3 y:4 z:5 e:gone";
     let show = "echo \"a:$(tail -n1 a) b:$(tail -n1 b) x:$(cat n/m/x) y:$(cat n/y) z:$(cat d/z) e:$([ -e d/e ] || echo gone)\"";
@@ -353,7 +354,7 @@ fn a_part_is_committed_and_the_rest_stays_a_draft() {
 fn a_commit_that_is_killed_at_any_moment_goes_on_and_leaves_no_path_half() {
     for (script, _) in ROWS.into_iter().filter(|(_, changes)| !changes.is_empty()) {
         for moment in 0.. {
-            let mut scene = Scene::new(TREE);
+            let mut scene = LayerScene::new(TREE);
             let before = scene.tree();
             let plain = tempfile::tempdir().expect("a directory");
             sh(plain.path(), TREE);
@@ -401,7 +402,7 @@ fn a_store_lists_locks_forks_and_discards_drafts() {
     let fork = locked.fork(&store, "d2", None).expect("a fork");
     drop(locked);
     let paths =
-        |all: &[Vec<Difference>]| -> Vec<PathBuf> { all.iter().flatten().map(|one| one.path.clone()).collect() };
+        |all: &[Vec<DraftDifference>]| -> Vec<PathBuf> { all.iter().flatten().map(|one| one.path.clone()).collect() };
     assert_eq!(paths(&fork.differences().expect("a walk")), paths(&expected));
     run_in_draft(&fork.record.layers[0], "[ \"$(cat a)\" = $'a\\nmine' ]; [ ! -e d ]; [ hard -ef b ]; echo 2 >>n/x");
     run_in_draft(&layer, "[ \"$(cat n/x)\" = 1 ]");
@@ -412,6 +413,11 @@ fn a_store_lists_locks_forks_and_discards_drafts() {
         let error = store.begin("d3", None, &[directory.into()]).expect_err("refused");
         assert!(error.to_string().contains(why), "{error}");
     }
+    assert!(store.begin("d1", None, std::slice::from_ref(&base)).is_err(), "the id is taken");
+    assert!(store.find("d1").is_ok());
+    assert!(
+        store.begin("d6", None, &[folder.path().join("none")]).is_err() && !folder.path().join("drafts/d6").exists()
+    );
     let above = store.begin("d4", None, &[base.join("sub")]).expect("a draft");
     let error = store.begin("d5", None, std::slice::from_ref(&base)).expect_err("refused");
     assert!(error.to_string().contains("a draft of a directory in it"), "{error}");
@@ -452,7 +458,7 @@ type Round = (bool, Vec<String>);
 
 /// Plays a history. Returns what is wrong with its end.
 fn play(rounds: &[Round]) -> Result<(), TestCaseError> {
-    let mut scene = Scene::new(TREE);
+    let mut scene = LayerScene::new(TREE);
     let origin = scene.tree();
     for (is_person, steps) in rounds {
         let script = script_of(steps);
@@ -509,11 +515,11 @@ fn a_patch_is_taken_by_git() {
         "printf 'no end' >a; printf '' >empty; chmod 755 b; mkdir -p x/y; echo 1 >x/y/z",
         "mv a moved; ln -sf b link; ln -s nowhere l2; rm -r d",
         "rm link; echo file >link; rm a; ln -s b a; echo x >>node/pkg/index",
-        "echo 1 >'with space'; echo 2 >$'tab\\there'; echo 3 >'ä\"\\'; mv node moved",
+        "echo 1 >'with space'; echo 2 >$'tab\\there\\nand there'; echo 3 >'ä\"\\'; mv node moved",
         "seq 200 >node/pkg/index; printf '\\0\\1' >binary",
     ];
     for script in rows {
-        let mut scene = Scene::new(TREE);
+        let mut scene = LayerScene::new(TREE);
         let plain = tempfile::tempdir().expect("a directory");
         sh(plain.path(), TREE);
         scene.run(script);
@@ -531,7 +537,7 @@ fn a_patch_is_taken_by_git() {
         assert_eq!(made.collect::<Vec<_>>(), seen.collect::<Vec<_>>(), "{script}\n{patch}");
         assert_eq!(patch.contains("# binary: binary: nothing → 2 bytes\n"), script.contains("binary"), "{patch}");
     }
-    let mut scene = Scene::new(TREE);
+    let mut scene = LayerScene::new(TREE);
     scene.run("echo more >>a; seq 1000 >b");
     let limits = PatchLimits { bytes: 200, ..PatchLimits::default() };
     let patch = patch_of(&scene.differences(), &[], &scene.layer.base, limits).expect("a patch");
@@ -657,4 +663,18 @@ fn a_commit_that_was_killed_goes_on_and_leaves_what_others_have_changed_since() 
             assert_eq!(scene.short(&left), expected, "killed at {moment}");
         }
     }
+}
+
+#[test]
+fn a_part_beside_a_directory_that_was_made_anew_is_committed() {
+    let scene = StoredScene::new();
+    scene.run("rm -r d; mkdir d; echo 1 >d/z; mkdir -p n/m; echo 2 >n/m/x; echo 3 >n/y");
+    let made = scene.commit("r1", &["n"], ConflictHandling::Stop);
+    assert_eq!(scene.short(&made.applied), ["n"]);
+    let made = scene.commit("r2", &["d/c", "d/z"], ConflictHandling::Stop);
+    assert_eq!(scene.short(&made.applied), ["d/c", "d/z"]);
+    sh(&scene.base, "[ -e d/e/f ] && [ ! -e d/c ] && [ \"$(cat d/z)\" = 1 ]");
+    scene.run("[ ! -e d/e ] && [ \"$(cat d/z)\" = 1 ]");
+    let made = scene.commit("r3", &[], ConflictHandling::Stop);
+    assert_eq!(scene.short(&made.applied), ["d/e", "d/e/f"]);
 }

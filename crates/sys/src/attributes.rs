@@ -2,11 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr, lgetxattr, llistxattr, lremovexattr, lsetxattr};
+use rustix::fs::{XattrFlags, lgetxattr, llistxattr, lremovexattr, lsetxattr};
 use rustix::io::Errno;
 
 /// Bytes that a list or a value may have. Linux has no longer ones, and macOS's are left out.
@@ -33,21 +32,6 @@ pub fn attributes(path: &Path) -> io::Result<Vec<(OsString, Vec<u8>)>> {
 /// Sets an extended attribute of a file. A symbolic link is not followed.
 pub fn set_attribute(path: &Path, name: &OsStr, value: &[u8]) -> io::Result<()> {
     Ok(lsetxattr(path, name.as_bytes(), value, XattrFlags::empty())?)
-}
-
-/// Gives an open file the extended attributes of another one, as far as this process may.
-pub fn copy_attributes(from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> nix::Result<()> {
-    let errno = |error: Errno| nix::errno::Errno::from_raw(error.raw_os_error());
-    let names = match flistxattr(from, &mut [0; 256]) {
-        Ok(0) | Err(Errno::NOTSUP) => return Ok(()),
-        _ => grown(|buffer| flistxattr(from, buffer)).map_err(errno)?,
-    };
-    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if let Ok(value) = grown(|buffer| fgetxattr(from, name, buffer)) {
-            let _refused = fsetxattr(to, name, &value, XattrFlags::empty());
-        }
-    }
-    Ok(())
 }
 
 /// Removes an extended attribute of a file. A symbolic link is not followed.

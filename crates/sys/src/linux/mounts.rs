@@ -131,8 +131,7 @@ pub fn new_mount(kind: &CStr, options: &[(&CStr, Option<&CStr>)], flags: MountFl
     Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, bits(flags))?)
 }
 
-/// Makes the kernel look up anew what it has found in the file system that is mounted at a path, apart from what is in
-/// use.
+/// Makes the kernel forget the names that it has found in the file system mounted at a path, apart from those in use.
 pub fn drop_found_names(at: &Path) -> io::Result<()> {
     let context = fspick(CWD, at, FsPickFlags::FSPICK_CLOEXEC)?;
     Ok(fsconfig_reconfigure(&context)?)

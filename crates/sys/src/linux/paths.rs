@@ -162,11 +162,6 @@ pub fn has_own_clock(path: &Path) -> bool {
     path.parent().is_some_and(|above| statfs::statfs(above).is_ok_and(|about| LOCAL.contains(&about.filesystem_type())))
 }
 
-/// Returns whether an open file is in an overlay.
-pub fn is_overlay(file: BorrowedFd<'_>) -> bool {
-    statfs::fstatfs(file).is_ok_and(|about| about.filesystem_type() == statfs::OVERLAYFS_SUPER_MAGIC)
-}
-
 /// Returns when an open file or place was born, as seconds and nanoseconds. On a file system that has no such time, it
 /// is that of the last change of the inode.
 pub fn birth_time(file: BorrowedFd<'_>) -> nix::Result<(i64, u32)> {

@@ -211,11 +211,6 @@ pub fn make_link(_: (BorrowedFd<'_>, &CStr), _: (BorrowedFd<'_>, &CStr), _: i32)
     Err(Errno::ENOSYS)
 }
 
-/// There are no overlays.
-pub fn is_overlay(_: BorrowedFd<'_>) -> bool {
-    false
-}
-
 /// The flag of a rename that replaces nothing, as of Linux.
 pub const RENAME_NOREPLACE: u32 = 1;
 
