@@ -677,4 +677,10 @@ fn a_part_beside_a_directory_that_was_made_anew_is_committed() {
     scene.run("[ ! -e d/e ] && [ \"$(cat d/z)\" = 1 ]");
     let made = scene.commit("r3", &[], ConflictHandling::Stop);
     assert_eq!(scene.short(&made.applied), ["d/e", "d/e/f"]);
+
+    let scene = StoredScene::new();
+    scene.run("rm -r d; mkdir -p d/n; for name in 1 2; do echo $name >d/n/$name; done");
+    let made = scene.commit("r1", &["d/n/2"], ConflictHandling::Stop);
+    assert_eq!(scene.short(&made.applied), ["d/n", "d/n/2"]);
+    sh(&scene.base, "[ \"$(ls d/n)\" = 2 ] && [ -e d/e/f ]");
 }
