@@ -223,7 +223,7 @@ fn directories_of_a_draft_are_renamed_as_in_the_directory_itself() {
             for path in files {
                 fs::write(scene.root.join(path), path).expect("a file");
             }
-            fs::set_permissions(scene.root.join("locked/shut"), fs::Permissions::from_mode(0)).expect("closed");
+            fs::set_permissions(scene.root.join("locked/shut"), fs::Permissions::from_mode(0o000)).expect("closed");
             ConfinementPolicy { drafted: vec![drafted], ..scene.policy() }
         });
         let lines = [
