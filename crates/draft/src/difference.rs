@@ -23,6 +23,17 @@ pub struct DraftDifference {
     pub conflict: Option<&'static str>,
 }
 
+/// What people read of a directory that is another one, and of all in it.
+struct DirectoryConflict {
+    here: &'static str,
+    below: &'static str,
+}
+
+const REMOVED: DirectoryConflict =
+    DirectoryConflict { here: "it was removed", below: "a directory above it was removed" };
+const CHANGED: DirectoryConflict =
+    DirectoryConflict { here: "it was changed", below: "a directory above it was changed" };
+
 /// Returns the differences of a layer, sorted by path.
 ///
 /// # Errors
@@ -31,21 +42,21 @@ pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> 
     let mut changes = Vec::new();
     layer.walk(&mut |change| changes.push(change))?;
     let mut found = Vec::new();
-    // A directory of the base that is not the one of which the draft knows.
-    let mut other: Option<PathBuf> = None;
+    // A directory of the draft whose base is gone, or is not the one of which the draft knows.
+    let mut other: Option<(PathBuf, DirectoryConflict)> = None;
     for LayerChange { path, draft, base } in changes {
         let place = layer.place_of(&path).unwrap_or_default();
-        other = other.filter(|directory| path.starts_with(directory));
+        other = other.filter(|(directory, _)| path.starts_with(directory));
         let is_below_other = other.is_some();
-        if !is_below_other && base.is_directory() && is_other_directory(&path, &draft, &base, began, memory)? {
-            other = Some(path.clone());
+        if !is_below_other && is_other_directory(&path, &draft, &base, began, memory)? {
+            other = Some((path.clone(), if base.is_absent() { REMOVED } else { CHANGED }));
         }
         if !is_change(&path, &place, &draft, &base, memory)? {
             continue;
         }
-        let conflict = match other {
-            Some(_) if is_below_other => Some("a directory above it was changed"),
-            Some(_) => Some("it was changed"),
+        let conflict = match &other {
+            Some((_, conflict)) if is_below_other => Some(conflict.below),
+            Some((_, conflict)) => Some(conflict.here),
             None => base_change(&path, &draft, &base, began, memory)?,
         };
         found.push(DraftDifference { path, place, draft, base, conflict });
@@ -55,8 +66,8 @@ pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> 
     Ok(found)
 }
 
-/// Returns whether a directory of the base is not the one that the draft has seen at this path. Things that were moved
-/// there with a directory have earlier times.
+/// Returns whether a directory of the base is not the one that the draft has seen at this path, or is gone. Things that
+/// were moved there with a directory have earlier times.
 fn is_other_directory(
     path: &Path,
     draft: &LayerThing,
@@ -65,6 +76,12 @@ fn is_other_directory(
     memory: &BaseMemory,
 ) -> io::Result<bool> {
     let seen = memory.get(path).map(|seen| &seen.state);
+    if base.is_absent() {
+        return Ok(draft.state.is_directory() && seen.is_some_and(PathState::is_directory));
+    }
+    if !base.is_directory() {
+        return Ok(false);
+    }
     if !draft.state.is_directory() {
         // The draft wants it gone, as it was.
         return Ok(changed_at(path)?.is_some_and(|at| at > memory.since(path, began)));

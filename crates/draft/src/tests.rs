@@ -251,7 +251,7 @@ fn changes_are_listed_and_a_commit_makes_the_tree_what_the_draft_shows() {
 type Conflicts = &'static [(&'static str, &'static str)];
 
 /// What a draft does, what a person does meanwhile, and the conflicts.
-const BOTH: [(&str, &str, Conflicts); 24] = [
+const BOTH: [(&str, &str, Conflicts); 26] = [
     ("echo more >>a", "echo theirs >b", &[]),
     ("echo more >>a", "echo theirs >a", &[("a", "it was changed")]),
     ("echo more >>a", "echo theirs >t; mv t a", &[("a", "it was changed")]),
@@ -303,6 +303,12 @@ const BOTH: [(&str, &str, Conflicts); 24] = [
     ("touch a", "echo theirs >a", &[]),
     ("echo 1 >d/new", "chmod 711 d; echo x >d/other", &[]),
     ("mv a moved", "echo theirs >a", &[("a", "it was changed")]),
+    ("rm -r d; mkdir d; echo 1 >d/new", "rm -r d", &[("d/new", "a directory above it was removed")]),
+    (
+        "echo more >>d/c; echo 1 >d/e/new",
+        "rm -r d",
+        &[("d/c", "a directory above it was removed"), ("d/e/new", "a directory above it was removed")],
+    ),
 ];
 
 #[test]
