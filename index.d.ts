@@ -36,6 +36,8 @@ interface BackgroundTask {
   endedAt: number | null;
   /** The name of the target that runs the task, whose paths and pids these are; `null` for this machine. */
   target: string | null;
+  /** The id of the draft in which the task runs; `null` outside of drafts. */
+  draft: string | null;
 }
 /** A command is blocked on input that only a person or another program can give. */
 interface BashPrompt {
@@ -810,6 +812,214 @@ interface ConfineNetwork {
  */
 type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';
 //#endregion
+//#region ts/draft/types.d.ts
+/** A `Draft`, as the option `draft` of a command names it. Another object is refused. */
+interface DraftHandle {
+  /** Its name for `openDraft({ id })`. */
+  readonly id: string;
+  /** The drafted directory. */
+  readonly root: string;
+  /** Ends what this process runs in the draft. */
+  close(): Promise<void>;
+}
+/** Options of `openDraft`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface DraftOptions {
+  /**
+   * The directory that is drafted. A relative path is resolved against `process.cwd()`, and links are resolved. Your
+   * home, a directory that holds it, and one that holds the root of another draft are `ERR_BASH_DRAFT` with the reason
+   * `'root'`.
+   *
+   * @default the top of the repository of `process.cwd()`, or `process.cwd()`
+   * @example await using draft = await openDraft({ root: '/srv/project' });
+   */
+  root?: string | undefined;
+  /**
+   * Opens a draft that exists, whichever process of this user has made it. A draft that does not exist, or has another
+   * root, is `ERR_BASH_DRAFT` with the reason `'unknown'`. The other options but `dir` and `root` count for new drafts
+   * alone.
+   *
+   * @default a new draft
+   * @example await using draft = await openDraft({ id: 'd0c1f3a5b7e9' });
+   */
+  id?: string | undefined;
+  /**
+   * A name for people, at most 80 characters.
+   *
+   * @default none
+   * @example await openDraft({ name: 'try the new parser' });
+   */
+  name?: string | undefined;
+  /**
+   * What else commands may do, as in `bash()`: hosts, hidden paths, caches. Commands of a draft are always confined.
+   * They change files below the root, in a private `/tmp` and in caches alone, so `write`, `expose`, another `profile`,
+   * a shared `tmp` and `git` are refused.
+   *
+   * @default {}
+   * @example await openDraft({ confine: { network: { allow: ['registry.npmjs.org'] } } });
+   */
+  confine?: ConfineOptions | undefined;
+  /**
+   * How long the draft is kept: `'process'` until no process has it open, or so many days after its last command. A
+   * draft that is open is kept.
+   *
+   * @default { days: 7 }
+   * @example await openDraft({ keep: 'process' });
+   */
+  keep?: 'process' | {
+    days: number;
+  } | undefined;
+  /**
+   * The directory of all drafts. It has to be on the file system of the root, and is never inside of the root.
+   *
+   * @default `$XDG_STATE_HOME/agent-bash/drafts`, else `~/.local/state/agent-bash/drafts`
+   * @example await openDraft({ root: '/srv/project', dir: '/srv/.drafts' });
+   */
+  dir?: string | undefined;
+}
+/** Options of `drafts`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface ListDraftsOptions {
+  /**
+   * Only drafts of this directory. A relative path is resolved against `process.cwd()`.
+   *
+   * @default all drafts
+   * @example const [newest] = await drafts({ root: '.' });
+   */
+  root?: string | undefined;
+  /**
+   * The directory of all drafts, as in `DraftOptions`.
+   *
+   * @default the user's own
+   * @example const found = await drafts({ dir: '/srv/.drafts' });
+   */
+  dir?: string | undefined;
+}
+/** The options that say which paths of a draft are meant. */
+interface DraftPaths {
+  /**
+   * Only these paths and, for directories, everything below, relative to the root or absolute. A path that is not below
+   * the root is `ERR_BASH_INVALID_ARG`.
+   *
+   * @default the whole draft
+   * @example await draft.commit({ paths: ['src'] });
+   */
+  paths?: string[] | undefined;
+}
+/** Options of `Draft.changes`. */
+interface DraftChangesOptions extends DraftPaths {
+  /**
+   * The most entries of each list, a whole number of at least 0. `counts` has all.
+   *
+   * @default 100
+   * @example const { created } = await draft.changes({ list: 1000 });
+   */
+  list?: number | undefined;
+}
+/** Options of `Draft.diff`. */
+interface DraftDiffOptions extends DraftPaths {
+  /**
+   * Unchanged lines around each change, a whole number of at least 0.
+   *
+   * @default 3
+   * @example const patch = await draft.diff({ context: 10 });
+   */
+  context?: number | undefined;
+  /**
+   * The most bytes of the patch, a whole number of at least 1. Files beyond it are counted at its beginning.
+   *
+   * @default 1_048_576 (1 MiB)
+   * @example const patch = await draft.diff({ maxBytes: 20_000 });
+   */
+  maxBytes?: number | undefined;
+}
+/** Options of `Draft.read`. */
+interface DraftReadOptions {
+  /**
+   * The side: the file as commands of the draft see it, or as it is outside.
+   *
+   * @default 'draft'
+   * @example const before = await draft.read('src/a.ts', { side: 'base' });
+   */
+  side?: 'draft' | 'base' | undefined;
+}
+/** Options of `Draft.commit`. */
+interface DraftCommitOptions extends DraftPaths {
+  /**
+   * What happens if a path was changed beside the draft: `'stop'` commits nothing, `'skip'` leaves such paths in the
+   * draft.
+   *
+   * @default 'stop'
+   * @example const { skipped } = await draft.commit({ onConflict: 'skip' });
+   */
+  onConflict?: 'stop' | 'skip' | undefined;
+  /**
+   * Whether the commit only reports its effect and changes nothing.
+   *
+   * @default false
+   * @example const { conflicts } = await draft.commit({ dryRun: true });
+   */
+  dryRun?: boolean | undefined;
+}
+/** A path, with a reason in a few words. */
+interface PathReason {
+  /** The absolute path. */
+  path: string;
+  /** The reason. */
+  why: string;
+}
+/** What a draft has changed. Paths are absolute, and lists are sorted and cut as in a receipt. `.git` is in no list. */
+interface DraftChanges {
+  /** Files and directories that the draft has and its root has not. */
+  created: Change[];
+  /** Files with other contents, and files and directories with another mode, owner or attributes. */
+  modified: Change[];
+  /** Files and directories that the draft has removed. */
+  deleted: Change[];
+  /** Files and directories that have another path in the draft. */
+  renamed: Rename[];
+  /** Numbers of all changes, including those that are not listed. */
+  counts: ChangeCounts;
+  /** Bytes on the disk of what the draft has changed. */
+  bytes: number;
+  /** The paths that both the draft and someone outside have changed. */
+  conflicts: PathReason[];
+}
+/** The effect of a commit, or of a dry run. */
+interface Committed {
+  /** The paths that were changed, sorted. A directory that was moved as a whole is one of them. */
+  applied: string[];
+  /** The paths that stay in the draft. */
+  skipped: PathReason[];
+  /** With `'stop'`: why nothing was committed. `keptAt` is the file that has the draft's side, or `null`. */
+  conflicts: (PathReason & {
+    keptAt: string | null;
+  })[];
+  /** Names the commit, which `undo(undoId)` takes back. `''` if nothing was changed. */
+  undoId: string;
+}
+/** A draft on the disk. */
+interface DraftInfo {
+  /** Its name for `openDraft({ id })`. */
+  id: string;
+  /** The name for people, or `null`. */
+  name: string | null;
+  /** The drafted directory, absolute and without links. */
+  root: string;
+  /** When it was opened first, Unix time in ms. */
+  createdAt: number;
+  /** When its last command began, Unix time in ms. */
+  usedAt: number;
+  /** Bytes on the disk of what it has changed. */
+  bytes: number;
+  /** Numbers of its changes. */
+  counts: ChangeCounts;
+  /** `'committing'`: a commit was killed, and whoever opens the draft finishes it. */
+  state: 'open' | 'committing';
+  /** The number of commands that have begun in it. */
+  runs: number;
+  /** The processes that have it open. */
+  hosts: number[];
+}
+//#endregion
 //#region ts/fleet/types.d.ts
 /** A place that a provider has made. */
 interface ProvidedTarget {
@@ -1303,6 +1513,14 @@ interface BackgroundRegistryOptions {
    * @example new BackgroundRegistry({ confine: 'workspace' });
    */
   confine?: ConfineSetting | undefined;
+  /**
+   * The draft of tasks that `start` starts, as in `bash()`, unless a task has its own `draft`. They have the confinement
+   * of the draft.
+   *
+   * @default none
+   * @example new BackgroundRegistry({ draft: await openDraft() });
+   */
+  draft?: DraftHandle | undefined;
 }
 /** One check of a task. */
 interface BackgroundCheck extends Omit<NativeCheck, 'evidence'> {
@@ -2267,6 +2485,16 @@ interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> extends N
    */
   affinity?: string | undefined;
   /**
+   * The draft in which the command runs, from `openDraft`: it sees the root of the draft at its own path, and what it
+   * changes there is kept apart. `cwd` is the root unless `process.cwd()` lies below it. The draft has its own
+   * confinement, so `confine`, `undo` and `target` beside it are `ERR_BASH_INVALID_ARG`. `receipt`, `reuse` and
+   * `evidence: 'tree'` are `ERR_BASH_UNSUPPORTED`. A draft that is over is `ERR_BASH_DRAFT`.
+   *
+   * @default none
+   * @example await bash('npm test', { draft: await openDraft() });
+   */
+  draft?: DraftHandle | undefined;
+  /**
    * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
    * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
    *
@@ -2792,6 +3020,95 @@ declare function defaultRegistry(target?: Target): BackgroundRegistry;
 /** Options of `bash()`. */
 interface BashOptions extends CommandOptions<BackgroundRegistry> {}
 //#endregion
+//#region ts/draft/index.d.ts
+/** A draft as the addon describes it. */
+type Told = Omit<DraftInfo, 'counts'> & {
+  dir: string;
+  counts: DraftInfo['counts'] | null;
+};
+/** Opens a draft; see `openDraft` of the main entry. */
+/**
+ * Work that has not happened yet: commands with the option `draft` see the root at its own path, with all that is in
+ * it, and what they change is kept apart until it is committed. Made by `openDraft`.
+ *
+ * After `commit` of all that is in it, and after `discard`, every use is `ERR_BASH_DRAFT` with the reason `'unknown'`.
+ */
+declare class Draft {
+  #private;
+  /** Its name for `openDraft({ id })`. */
+  readonly id: string;
+  /** The name for people, or `null`. */
+  readonly name: string | null;
+  /** The drafted directory, absolute and without links. */
+  readonly root: string;
+  /** When it was opened first, Unix time in ms. */
+  readonly createdAt: number;
+  /** @internal */
+  constructor({
+    id,
+    name,
+    root,
+    createdAt,
+    dir
+  }: Told);
+  /** Whether it can be used, is being committed by this object, or is over. */
+  get state(): 'open' | 'committing' | 'committed' | 'discarded';
+  /**
+   * Resolves with what the draft has changed, and with the paths that someone outside has changed as well. Reads what
+   * the draft has changed, and not the root. May be called while commands run.
+   *
+   * @example const { counts, conflicts } = await draft.changes();
+   */
+  changes(options?: DraftChangesOptions): Promise<DraftChanges>;
+  /**
+   * Resolves with the changes as a patch that `git apply` takes in the root. Binary files are named at its beginning,
+   * with their sizes.
+   *
+   * @example const patch = await draft.diff({ paths: ['src'] });
+   */
+  diff(options?: DraftDiffOptions): Promise<string>;
+  /**
+   * Resolves with the contents of a file, or `null` if there is no file. A relative path begins in the root; one that
+   * is not below it is `ERR_BASH_INVALID_ARG`. A link is not followed.
+   *
+   * @example const text = String(await draft.read('package.json'));
+   */
+  read(path: string, options?: DraftReadOptions): Promise<Uint8Array | null>;
+  /**
+   * Moves the changes into the root, all or those of `paths`. With `'stop'`, the default, a path that was changed
+   * outside as well stops it: the promise resolves with the conflicts, and nothing was changed.
+   *
+   * Rejects with `ERR_BASH_DRAFT`, reason `'busy'`, while a command runs in the draft. A commit that is killed is
+   * finished by whoever uses the draft next. `undo(undoId)` takes a commit back. The draft is over if nothing of it is
+   * left, and stays otherwise.
+   *
+   * @example const { applied, conflicts, undoId } = await draft.commit();
+   */
+  commit(options?: DraftCommitOptions): Promise<Committed>;
+  /**
+   * Removes the draft with all its changes. Rejects with `ERR_BASH_DRAFT`, reason `'busy'`, while a command runs in it.
+   *
+   * @example await draft.discard();
+   */
+  discard(): Promise<void>;
+  /**
+   * Opens a second draft, which begins with the changes of this one. From then on neither sees the other. Rejects with
+   * `ERR_BASH_DRAFT`, reason `'busy'`, while a command runs in this draft.
+   *
+   * @example const bolder = await draft.fork({ name: 'the same without the cache' });
+   */
+  fork(options?: {
+    name?: string | undefined;
+  }): Promise<Draft>;
+  /**
+   * Ends the commands and tasks that this process runs in the draft. Its changes stay, as `keep` says. May be called
+   * again.
+   */
+  close(): Promise<void>;
+  /** Same as `close()`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+//#endregion
 //#region ts/undo/types.d.ts
 /** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 interface UndoRunOptions {
@@ -2864,8 +3181,14 @@ type SignalName = { [Name in NodeJS.Signals]: Name | (Name extends `SIG${infer S
  * began, or before it answered.
  */
 type TargetReason = 'unreachable' | 'auth' | 'host-key' | 'shell' | 'timeout' | 'no-place' | 'no-program' | 'hash' | 'unsupported' | 'protocol' | 'lost';
+/**
+ * Why a draft cannot be used. `'unsupported'`: this system has no user namespaces or no overlay on that file system, or
+ * refuses to read or write there. `'unknown'`: there is no such draft, or no more. `'busy'`: a command runs in it, or
+ * another process commits, forks or discards it. `'space'`: the disk is full. `'root'`: the directory cannot be drafted.
+ */
+type DraftReason = 'unsupported' | 'unknown' | 'busy' | 'space' | 'root';
 /** The codes of a `BashError`. */
-type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */ | 'ERR_BASH_CONFINEMENT' /** A run cannot be undone, or the undo that `undo.require` asks for would not cover everything. */ | 'ERR_BASH_UNDO' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** The store has no output of this number. */ | 'ERR_BASH_UNKNOWN_OUTPUT' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal, the registry or the target was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The target cannot be used, and nothing was started; see `reason`. */ | 'ERR_BASH_TARGET' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
+type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */ | 'ERR_BASH_CONFINEMENT' /** A run cannot be undone, or the undo that `undo.require` asks for would not cover everything. */ | 'ERR_BASH_UNDO' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** The store has no output of this number. */ | 'ERR_BASH_UNKNOWN_OUTPUT' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal, the registry or the target was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The target cannot be used, and nothing was started; see `reason`. */ | 'ERR_BASH_TARGET' /** The draft cannot be used; see `reason`. */ | 'ERR_BASH_DRAFT' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
 /** Nothing was run. A command that ran is never an error, whatever its exit code. */
 declare class BashError extends Error {
   readonly name = "BashError";
@@ -2879,8 +3202,8 @@ declare class BashError extends Error {
   readonly missing?: ConfineMissing[];
   /** The name of the target, for an error of a call with one. */
   readonly target?: string;
-  /** Why the target cannot be used, with `ERR_BASH_TARGET`. */
-  readonly reason?: TargetReason;
+  /** Why the target or the draft cannot be used, with `ERR_BASH_TARGET` and `ERR_BASH_DRAFT`. */
+  readonly reason?: TargetReason | DraftReason;
   /** What the transport and the login shell have said, cleaned, at most 4 KiB; with `ERR_BASH_TARGET`. */
   readonly stderr?: string;
   constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]);
@@ -3422,6 +3745,25 @@ declare function undo(runId: string, options?: UndoRunOptions): Promise<Undone>;
  */
 declare function undoPoints(options?: UndoPointsOptions): Promise<UndoPoint[]>;
 /**
+ * Opens a draft: commands with it run in a copy-on-write view of a directory, at its own path, and what they change is
+ * kept apart until `commit`. Copies nothing. Needs Linux with user namespaces, and an overlay on the file system of the
+ * drafts. See docs/drafts.md.
+ *
+ * Rejects with `ERR_BASH_DRAFT` and its `reason` if the directory cannot be drafted, or there is no draft `id`, and with
+ * `ERR_BASH_INVALID_ARG` for a wrong option. If this system has no overlay for it, the first command rejects, with the
+ * reason `'unsupported'`.
+ *
+ * @example await using draft = await openDraft({ root: '/srv/project' });
+ */
+declare function openDraft(options?: DraftOptions): Promise<Draft>;
+/**
+ * Lists the drafts of this user on this machine, the newest first, whichever process has made them. Those that are no
+ * longer kept are removed. Rejects with `ERR_BASH_INVALID_ARG` for a wrong option.
+ *
+ * @example const [newest] = await drafts({ root: '/srv/project' });
+ */
+declare function drafts(options?: ListDraftsOptions): Promise<DraftInfo[]>;
+/**
  * Reads the ledger of this user, the newest entry first, with `follow` the oldest first and then entries as they are
  * written. A ledger that does not exist is empty. Damaged lines are passed over, and `agent-bash log` counts them.
  *
@@ -3450,4 +3792,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, estimateTokens, highlight, listChecks, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type Committed, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type Draft, type DraftChanges, type DraftChangesOptions, type DraftCommitOptions, type DraftDiffOptions, type DraftHandle, type DraftInfo, type DraftOptions, type DraftPaths, type DraftReadOptions, type DraftReason, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type ListDraftsOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PathReason, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, drafts, estimateTokens, highlight, listChecks, openDraft, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -9,6 +9,7 @@ mod bridge;
 mod checks;
 mod confinement;
 mod counts;
+mod draft;
 mod event_emitter;
 mod evidence;
 mod facts;

@@ -60,6 +60,8 @@ pub struct BashResult {
     pub view: Option<NativeView>,
     /// The name of the target that ran the command; `null` for this machine.
     pub target: Option<String>,
+    /// The id of the draft in which the command ran; `null` outside of drafts.
+    pub draft: Option<String>,
 }
 
 /// How each stream was cut, or `null` if its text is the whole stream.
@@ -168,6 +170,8 @@ pub struct BackgroundTask {
     pub ended_at: Option<f64>,
     /// The name of the target that runs the task, whose paths and pids these are; `null` for this machine.
     pub target: Option<String>,
+    /// The id of the draft in which the task runs; `null` outside of drafts.
+    pub draft: Option<String>,
 }
 
 /// One check of a task.
@@ -307,6 +311,7 @@ impl BashResult {
             receipt: outcome.receipt.map(Receipt::from),
             undo: outcome.undo.map(UndoCoverage::from),
             view: outcome.view.map(NativeView::from),
+            draft: outcome.draft,
             target: target.map(str::to_owned),
         }
     }
@@ -361,6 +366,7 @@ impl BackgroundTask {
             signal: task.signal,
             ended_at: task.ended_at.map(number),
             target: target.map(str::to_owned),
+            draft: task.draft,
         }
     }
 }
@@ -405,6 +411,10 @@ impl From<RunError> for NativeError {
             _ => None,
         };
         let (code, message, errno) = (error.code().to_owned(), plain(error.to_string()), error.errno());
+        let reason = match &error {
+            RunError::Draft(fault) => Some(fault.reason.name().to_owned()),
+            _ => None,
+        };
         let missing = match error {
             RunError::Confinement(missing) => {
                 let missing: Vec<_> = missing.into_iter().map(ConfineMissing::from).collect();
@@ -412,7 +422,7 @@ impl From<RunError> for NativeError {
             }
             _ => None,
         };
-        Self { code, message, errno, findings, missing, target: None, reason: None, stderr: None }
+        Self { code, message, errno, findings, missing, target: None, reason, stderr: None }
     }
 }
 

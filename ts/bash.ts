@@ -2,13 +2,14 @@ import type { BashPrompt, BashSnapshot, Bridge, OutputChunk } from '../native.cj
 import { type Call, type RunEvent, settled } from './core/calls.ts';
 import { failureOf, messageOf } from './core/listener.ts';
 import { StreamsEnd, streamsIn } from './core/streams.ts';
+import { draftOf, endingWithDraft, runningIn } from './draft/handle.ts';
 import { type PlacedCall, poolOf } from './fleet/handle.ts';
 import { runOnPlace } from './fleet/placed.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions, checkPlace } from './options.ts';
 import { finished, isUnfinished } from './reduce/finish.ts';
 import { exitOf, handleOf, tasksOf } from './registry/handle.ts';
-import { defaultRegistry } from './registry/index.ts';
+import { type BackgroundRegistry, defaultRegistry } from './registry/index.ts';
 import { begin, directoryOf, prefixed } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
 import { thereOf } from './target/handle.ts';
@@ -40,7 +41,8 @@ export function neverRun({ timeoutMs }: CommandOptions): Promise<BashResult> {
 }
 
 /** Runs a command here or on one target. */
-async function runOn(command: string, options: PlacedOptions): Promise<BashResult> {
+async function runOn(command: string, own: PlacedOptions): Promise<BashResult> {
+  const options = endingWithDraft(own);
   const given = withRegistry(options);
   const kind = given.mode === 'background' ? 'task' : 'command';
   const observer = Observer.of(kind, command, options, () => directoryOf(options));
@@ -63,7 +65,15 @@ async function runOn(command: string, options: PlacedOptions): Promise<BashResul
         finished(event, prefixed(command, given.prefix), given),
       )
     : settled({ ...call, answer: (event) => resultOf(event, given) });
-  return observer ? observer.follow(ran, tasks) : ran;
+  const run = observer ? observer.follow(ran, tasks) : ran;
+  return options.draft ? runningIn(options.draft, run).then((result) => endTaskWithDraft(result, given)) : run;
+}
+
+/** Lets the task that a command became end with its draft. */
+export function endTaskWithDraft(result: BashResult, { draft, registry }: PlacedOptions): BashResult {
+  const { background } = result;
+  if (background && registry) draftOf(draft)?.tasks.add(() => (registry as BackgroundRegistry).kill(background));
+  return result;
 }
 
 /** Adds the default registry for a command that starts in the background or moves there. */

@@ -22,6 +22,13 @@ export type TargetReason =
   | 'protocol'
   | 'lost';
 
+/**
+ * Why a draft cannot be used. `'unsupported'`: this system has no user namespaces or no overlay on that file system, or
+ * refuses to read or write there. `'unknown'`: there is no such draft, or no more. `'busy'`: a command runs in it, or
+ * another process commits, forks or discards it. `'space'`: the disk is full. `'root'`: the directory cannot be drafted.
+ */
+export type DraftReason = 'unsupported' | 'unknown' | 'busy' | 'space' | 'root';
+
 /** The codes of a `BashError`. */
 export type BashErrorCode =
   /** An argument or an option has the wrong type or an impossible value, or does not exist. */
@@ -52,6 +59,8 @@ export type BashErrorCode =
   | 'ERR_BASH_UNSUPPORTED'
   /** The target cannot be used, and nothing was started; see `reason`. */
   | 'ERR_BASH_TARGET'
+  /** The draft cannot be used; see `reason`. */
+  | 'ERR_BASH_DRAFT'
   /** The signal of `BackgroundRegistry.start` was aborted before the start. */
   | 'ABORT_ERR';
 
@@ -68,8 +77,8 @@ export class BashError extends Error {
   declare readonly missing?: ConfineMissing[];
   /** The name of the target, for an error of a call with one. */
   declare readonly target?: string;
-  /** Why the target cannot be used, with `ERR_BASH_TARGET`. */
-  declare readonly reason?: TargetReason;
+  /** Why the target or the draft cannot be used, with `ERR_BASH_TARGET` and `ERR_BASH_DRAFT`. */
+  declare readonly reason?: TargetReason | DraftReason;
   /** What the transport and the login shell have said, cleaned, at most 4 KiB; with `ERR_BASH_TARGET`. */
   declare readonly stderr?: string;
 

@@ -10,6 +10,8 @@ import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
 import { askPage, listen } from './core/page.ts';
 import { staleOf } from './core/stale.ts';
+import { type Draft, list, open } from './draft/index.ts';
+import type { DraftInfo, DraftOptions, ListDraftsOptions } from './draft/types.ts';
 import { placeOf, poolOf } from './fleet/handle.ts';
 import { batches, entries, recordRefusal } from './ledger/index.ts';
 import type { LedgerEntry, ReadLedgerOptions } from './ledger/types.ts';
@@ -59,7 +61,22 @@ export type { BashOptions } from './bash-options.ts';
 export type { ConfineNetwork, ConfineOptions, ConfinePart, ConfineSetting } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export type { StaleFile } from './core/stale.ts';
-export { BashError, type BashErrorCode, type TargetReason } from './errors.ts';
+export type { Draft } from './draft/index.ts';
+export type {
+  Committed,
+  DraftChanges,
+  DraftChangesOptions,
+  DraftCommitOptions,
+  DraftDiffOptions,
+  DraftHandle,
+  DraftInfo,
+  DraftOptions,
+  DraftPaths,
+  DraftReadOptions,
+  ListDraftsOptions,
+  PathReason,
+} from './draft/types.ts';
+export { BashError, type BashErrorCode, type DraftReason, type TargetReason } from './errors.ts';
 export { listChecks, readTests } from './evidence/index.ts';
 export type {
   Check,
@@ -226,6 +243,31 @@ export function undo(runId: string, options?: UndoRunOptions): Promise<Undone> {
  */
 export function undoPoints(options?: UndoPointsOptions): Promise<UndoPoint[]> {
   return listUndoPoints(options);
+}
+
+/**
+ * Opens a draft: commands with it run in a copy-on-write view of a directory, at its own path, and what they change is
+ * kept apart until `commit`. Copies nothing. Needs Linux with user namespaces, and an overlay on the file system of the
+ * drafts. See docs/drafts.md.
+ *
+ * Rejects with `ERR_BASH_DRAFT` and its `reason` if the directory cannot be drafted, or there is no draft `id`, and with
+ * `ERR_BASH_INVALID_ARG` for a wrong option. If this system has no overlay for it, the first command rejects, with the
+ * reason `'unsupported'`.
+ *
+ * @example await using draft = await openDraft({ root: '/srv/project' });
+ */
+export function openDraft(options?: DraftOptions): Promise<Draft> {
+  return open(options);
+}
+
+/**
+ * Lists the drafts of this user on this machine, the newest first, whichever process has made them. Those that are no
+ * longer kept are removed. Rejects with `ERR_BASH_INVALID_ARG` for a wrong option.
+ *
+ * @example const [newest] = await drafts({ root: '/srv/project' });
+ */
+export function drafts(options?: ListDraftsOptions): Promise<DraftInfo[]> {
+  return list(options);
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   wordsByName,
 } from './core/checks.ts';
 import { hintOf, unknownOption } from './core/option-names.ts';
+import { DRAFT } from './draft/handle.ts';
 import { BashError } from './errors.ts';
 import { AFFINITY, PLACE, placeName } from './fleet/handle.ts';
 import { REDUCE } from './reduce/options.ts';
@@ -42,6 +43,7 @@ const SAFETY: Checks<SafetyOptions> = {
 /** The checks of the options that do not cross to the addon as they are. */
 const OWN: Checks<Omit<CommandOptions, keyof NativeOptions>> = {
   target: PLACE,
+  draft: DRAFT,
   affinity: AFFINITY,
   cwd: (value, name) => {
     const hint = value instanceof URL ? 'use fileURLToPath(url)' : '';
@@ -136,7 +138,9 @@ export function checkOptions(
 }
 
 /** Checks what depends on the machine that runs the command. Its options were checked. */
-export function checkPlace({ target, registry, affinity, spill }: CommandOptions): void {
+export function checkPlace(options: CommandOptions): void {
+  const { target, registry, affinity, spill } = options;
+  if (options.draft) checkInDraft(options);
   if (registry !== undefined && handleOf(registry)?.target !== target) {
     const problem = `registry: its tasks run on ${placeName(handleOf(registry)?.target)}, and the command on ${placeName(target)}`;
     throw new BashError('ERR_BASH_INVALID_ARG', `${problem}; give both the same target`);
@@ -148,6 +152,21 @@ export function checkPlace({ target, registry, affinity, spill }: CommandOptions
   }
   if (target && typeof spill === 'object' && spill.allocate) {
     throw new BashError('ERR_BASH_UNSUPPORTED', 'spill.allocate: whole outputs of a target are files there');
+  }
+}
+
+/** Checks the options of a command in a draft, which has its own confinement and is its own undo. */
+function checkInDraft({ confine, undo, target, receipt, reuse, evidence }: CommandOptions): void {
+  for (const [name, value] of Object.entries({ confine, undo, target })) {
+    if (value !== undefined && value !== 'off') {
+      const problem = `${name}: a command in a draft has none of its own`;
+      throw new BashError('ERR_BASH_INVALID_ARG', `${problem}; leave it out`);
+    }
+  }
+  const unseen = { receipt: receipt ?? 'off', reuse: reuse ?? 'off', evidence: evidence === 'tree' ? evidence : 'off' };
+  for (const [name, value] of Object.entries(unseen)) {
+    if (value === 'off') continue;
+    throw new BashError('ERR_BASH_UNSUPPORTED', `${name}: the tree of a draft is not watched; see Draft.changes`);
   }
 }
 

@@ -3,6 +3,7 @@ import { nativeConfinement } from './confine/native.ts';
 import { isMainThread, resolve, types } from './core/builtins.ts';
 import { jsonOf } from './core/json.ts';
 import { streamsIn } from './core/streams.ts';
+import { directoryIn, draftOf, nativeDraft } from './draft/handle.ts';
 import { BashError } from './errors.ts';
 import { nativeEntry } from './ledger/options.ts';
 import type { Observer } from './observe/observer.ts';
@@ -83,7 +84,8 @@ function optionsText(
   options.spill = typeof spill === 'object' ? { ...spill, allocate: spill.allocate !== undefined } : spill;
   if (there && typeof spill === 'object' && spill.dir) options.spill = { ...spill, dir: path(spill.dir) };
   options.snapshot = typeof snapshot === 'string' ? path(snapshot) : snapshot;
-  options.confine = nativeConfinement(given);
+  options.draft = nativeDraft(given.draft);
+  options.confine = options.draft ? undefined : nativeConfinement(given);
   options.undo = nativeUndo(given.undo, path);
   options.reduce = nativeReductionOf(given);
   const keeping = (given as Kept)[KEEPING];
@@ -105,12 +107,15 @@ function optionsText(
 }
 
 /**
- * Returns the absolute path of `cwd`, here or there. Without one it is the directory of the target, or the host's own.
+ * Returns the absolute path of `cwd`, here or there. Without one it is the directory of the target or draft, or the
+ * host's own.
  * Throws `ERR_BASH_CWD_NOT_FOUND` if that is gone.
  */
-export function directoryOf({ cwd, target }: CommandOptions): string {
+export function directoryOf({ cwd, target, draft }: CommandOptions): string {
   const there = thereOf(target);
   if (there) return resolve(there.cwd, cwd ?? '');
+  const parts = cwd === undefined ? draftOf(draft) : undefined;
+  if (parts) return directoryIn(parts);
   try {
     return cwd === undefined ? process.cwd() : resolve(cwd);
   } catch {

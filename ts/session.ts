@@ -1,5 +1,5 @@
 import type { NativeSession, NativeSessionThere } from '../native.cjs';
-import { neverRun, onRunEvent, withRegistry } from './bash.ts';
+import { endTaskWithDraft, neverRun, onRunEvent, withRegistry } from './bash.ts';
 import type { BashOptions } from './bash-options.ts';
 import { newOwner } from './confine/owner.ts';
 import { unlessAborted } from './core/abort.ts';
@@ -9,6 +9,7 @@ import { invalid } from './core/checks.ts';
 import { DECIDED, type Decided } from './core/ledger.ts';
 import { loadNative } from './core/native.ts';
 import { OWNER, type Owned, type Owner } from './core/world.ts';
+import { endingWithDraft, runningIn } from './draft/handle.ts';
 import { BashError } from './errors.ts';
 import { type PlacedCall, type PoolParts, placeName, poolOf } from './fleet/handle.ts';
 import { runOnPlace } from './fleet/placed.ts';
@@ -159,7 +160,7 @@ export class BashSession {
   }
 
   async #runOn(command: string, options: BashOptions, given: PlacedOptions): Promise<SessionResult> {
-    const shared = withRegistry(given);
+    const shared = withRegistry(endingWithDraft(given));
     const native = this.#native as NativeSession | NativeSessionThere;
     const { cwd } = options;
     const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
@@ -203,10 +204,13 @@ export class BashSession {
           inDirectory(await finished(event, text, all), event.cwd),
         )
       : settled({ ...call, answer: (event) => inDirectory(resultOf(event, all), event.cwd) });
-    const run = observer ? observer.follow(ran, tasks) : ran;
+    const followed = observer ? observer.follow(ran, tasks) : ran;
+    const run = runningIn(shared.draft, followed);
     this.#running.set(id, { run, observer });
     try {
-      return await run;
+      const result = await run;
+      endTaskWithDraft(result, shared);
+      return result;
     } finally {
       this.#running.delete(id);
     }

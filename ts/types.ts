@@ -1,5 +1,6 @@
 import type { BashPrompt, BashSnapshot, OutputChunk } from '../native.cjs';
 import type { ConfineSetting } from './confine/types.ts';
+import type { DraftHandle } from './draft/types.ts';
 import type { Fleet } from './fleet/types.ts';
 import type { ReduceOptions } from './reduce/types.ts';
 import type { TaskRegistry } from './registry/types.ts';
@@ -29,6 +30,16 @@ export interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> ex
    * @example await bash('make', { target: pool, affinity: 'chat-7' });
    */
   affinity?: string | undefined;
+  /**
+   * The draft in which the command runs, from `openDraft`: it sees the root of the draft at its own path, and what it
+   * changes there is kept apart. `cwd` is the root unless `process.cwd()` lies below it. The draft has its own
+   * confinement, so `confine`, `undo` and `target` beside it are `ERR_BASH_INVALID_ARG`. `receipt`, `reuse` and
+   * `evidence: 'tree'` are `ERR_BASH_UNSUPPORTED`. A draft that is over is `ERR_BASH_DRAFT`.
+   *
+   * @default none
+   * @example await bash('npm test', { draft: await openDraft() });
+   */
+  draft?: DraftHandle | undefined;
   /**
    * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
    * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).

@@ -135,7 +135,8 @@ function errorOf({ error: told }: EventOf<'error'>, target: string | undefined, 
   );
   const name = target ?? told.target;
   if (name !== undefined) Object.assign(error, { target: name });
-  if (reason !== undefined) Object.assign(error, { reason, stderr });
+  if (reason !== undefined) Object.assign(error, { reason });
+  if (stderr !== undefined) Object.assign(error, { stderr });
   // The first line names an error that was never thrown.
   error.stack = [`${error.name}: ${message}`, ...caller.split('\n').slice(1)].join('\n');
   return error;

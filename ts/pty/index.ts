@@ -4,6 +4,7 @@ import { hold, settled, theBridge } from '../core/calls.ts';
 import { invalid } from '../core/checks.ts';
 import { loadNative } from '../core/native.ts';
 import type { SignalName } from '../core/signals.ts';
+import { endingWithDraft, runningIn } from '../draft/handle.ts';
 import { BashError } from '../errors.ts';
 import { poolOf } from '../fleet/handle.ts';
 import { runOnPlace } from '../fleet/placed.ts';
@@ -104,7 +105,8 @@ export class PtySession {
     });
   }
 
-  async #startOn(command: string, own: PlacedOptions): Promise<{ pid: number }> {
+  async #startOn(command: string, given: PlacedOptions): Promise<{ pid: number }> {
+    const own = endingWithDraft(given);
     const observer = Observer.of('terminal', command, own, () => directoryOf(own));
     this.#observer = observer;
     return new Promise((resolve, reject) => {
@@ -135,7 +137,7 @@ export class PtySession {
         },
         target: thereOf(own.target)?.id,
       });
-      const result = observer ? observer.follow(ran) : ran;
+      const result = runningIn(own.draft, observer ? observer.follow(ran) : ran);
       this.#result = result.then(async (ended) => {
         this.#ended = true;
         if (!begun) {

@@ -7,6 +7,8 @@ import { invalid } from '../core/checks.ts';
 import { loadNative } from '../core/native.ts';
 import { keepKnown, knownOf, staleOf } from '../core/stale.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
+import { type DraftParts, draftOf } from '../draft/handle.ts';
+import type { DraftHandle } from '../draft/types.ts';
 import { BashError, type BashErrorCode } from '../errors.ts';
 import { evidenceOf } from '../evidence/json.ts';
 import { type PlacedCall, placeName, poolOf } from '../fleet/handle.ts';
@@ -44,6 +46,7 @@ export class BackgroundRegistry {
   #at: BackgroundRegistryOptions['target'];
   readonly #temporary: boolean;
   readonly #confine: ConfineSetting | undefined;
+  readonly #draft: DraftHandle | undefined;
   readonly #owner: Owner;
   #closing: Promise<void> | undefined;
   /** Calls of `kill` that have not ended. */
@@ -61,6 +64,7 @@ export class BackgroundRegistry {
     checkRegistryOptions(options);
     this.#temporary = options.dir === undefined;
     this.#confine = options.confine;
+    this.#draft = options.draft;
     this.#owner = newOwner('/');
     const { target } = options;
     const isPooled = poolOf(target) !== undefined;
@@ -113,7 +117,8 @@ export class BackgroundRegistry {
     if (options.target !== undefined && options.target !== target) {
       throw invalid('target', placeName(options.target), "the registry's own, which is that of its constructor");
     }
-    checkPlace({ target, spill: options.spill });
+    const { registry, affinity: asked, ...own } = options;
+    checkPlace({ ...own, target });
     const call = poolOf(target)?.call(affinity, options.signal);
     if (!call) return this.#start(command, options, target as Target | undefined);
     return onPlace(call, async (there) => {
@@ -127,7 +132,8 @@ export class BackgroundRegistry {
   async #start(command: string, options: CommandOptions, target: Target | undefined): Promise<BackgroundTask> {
     const native = this.#handle.native as NativeRegistry;
     const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...own } = options;
-    const rest = target ? { ...own, target } : own;
+    const rest = { draft: this.#draft, ...own, ...(target && { target }) };
+    const draft = draftOf(rest.draft);
     const observer = Observer.of('task', command, rest, () => directoryOf(rest));
     const tasks = tasksOf(this);
     const started = settled({
@@ -141,7 +147,8 @@ export class BackgroundRegistry {
       abort: (_, id) => native.abort(id),
       target: target?.id,
     });
-    return observer ? observer.starts(started, tasks) : started;
+    const task = observer ? observer.starts(started, tasks) : started;
+    return draft ? task.then((task) => this.#endWith(draft, task)) : task;
   }
 
   /**
@@ -283,6 +290,12 @@ export class BackgroundRegistry {
     const { confine = this.#confine } = options;
     const owner = options[OWNER] ?? { ...this.#owner, root: directoryOf(options), joins: !this.#temporary };
     return { ...options, ...(confine !== undefined && { confine }), [OWNER]: owner };
+  }
+
+  /** Lets a task end with its draft. */
+  #endWith(draft: DraftParts, task: BackgroundTask): BackgroundTask {
+    draft.tasks.add(() => this.kill(task));
+    return task;
   }
 
   async #kill(task: TaskName): Promise<BackgroundCheck> {

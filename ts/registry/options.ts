@@ -14,6 +14,7 @@ const REGISTRY: Checks<BackgroundRegistryOptions> = {
   maxLogBytes: wholeNumber(1),
   retentionMs: wholeNumber(0),
   confine: OPTION_TABLES.bash.confine,
+  draft: OPTION_TABLES.bash.draft,
 };
 
 const CHECK: Checks<BackgroundCheckOptions> = { cursor: wholeNumber(0) };

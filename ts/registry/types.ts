@@ -1,6 +1,7 @@
 import type { BackgroundTask, NativeCheck } from '../../native.cjs';
 import type { ConfineSetting } from '../confine/types.ts';
 import type { StaleFile } from '../core/stale.ts';
+import type { DraftHandle } from '../draft/types.ts';
 import type { Evidence } from '../evidence/types.ts';
 import type { Fleet } from '../fleet/types.ts';
 import type { Target } from '../target/types.ts';
@@ -72,6 +73,14 @@ export interface BackgroundRegistryOptions {
    * @example new BackgroundRegistry({ confine: 'workspace' });
    */
   confine?: ConfineSetting | undefined;
+  /**
+   * The draft of tasks that `start` starts, as in `bash()`, unless a task has its own `draft`. They have the confinement
+   * of the draft.
+   *
+   * @default none
+   * @example new BackgroundRegistry({ draft: await openDraft() });
+   */
+  draft?: DraftHandle | undefined;
 }
 
 /** One check of a task. */

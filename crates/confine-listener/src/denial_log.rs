@@ -41,7 +41,7 @@ impl PolicyPaths {
         let public = if private.is_empty() { &PRIVATE[..] } else { &[] };
         let host = policy.write.iter().chain(shared_caches).cloned().chain(public.iter().map(PathBuf::from)).collect();
         let writable = policy.write.iter().chain(caches).cloned().chain(others).collect();
-        let drafted = policy.drafted.iter().map(|drafted| drafted.base.clone()).collect();
+        let drafted = policy.drafted().iter().map(|drafted| drafted.base.clone()).collect();
         Self { writable, sockets, host, drafted, hidden: policy.hide.clone(), own: Vec::new() }
     }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use nix::sys::wait::{WaitStatus, waitpid};
 
 use super::{ListenerLink, ListenerReport, ListenerSettings, serve};
-use confine_policy::{ConfinementPolicy, DenialKind, DraftedDirectory, SuggestedGrant};
+use confine_policy::{ConfinementPolicy, DenialKind, DraftedDirectory, DraftedTree, SuggestedGrant};
 use confine_world::{ConfinedWorld, filter, testing::WorldTestScene, testing::end, testing::isolated, testing::users};
 use sys::{ForkOutcome, SyscallArchitecture, WorldEntrance};
 
@@ -224,7 +224,8 @@ fn directories_of_a_draft_are_renamed_as_in_the_directory_itself() {
                 fs::write(scene.root.join(path), path).expect("a file");
             }
             fs::set_permissions(scene.root.join("locked/shut"), fs::Permissions::from_mode(0o000)).expect("closed");
-            ConfinementPolicy { drafted: vec![drafted], ..scene.policy() }
+            let draft = Some(DraftedTree { room, generation: 0, directories: vec![drafted] });
+            ConfinementPolicy { draft, ..scene.policy() }
         });
         let lines = [
             ("chmod 750 old/in; touch -d 2001-02-03 old/in; ln old/a old/hard; mkfifo old/pipe".to_owned(), true),

@@ -122,7 +122,30 @@ pub enum GitScope {
     },
 }
 
-/// A directory of which commands see a copy-on-write view, at its own path.
+/// The draft in which commands run: they see copy-on-write views of directories, at their own paths.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DraftedTree {
+    /// The directory of the draft.
+    pub room: PathBuf,
+    /// How often the draft was committed. A view from before a commit gets no further command.
+    pub generation: u64,
+    /// The directories. Each is a write root.
+    pub directories: Vec<DraftedDirectory>,
+}
+
+impl DraftedTree {
+    /// Returns the file that is locked, shared, as long as a process of a command runs.
+    pub fn lock(&self) -> PathBuf {
+        self.room.join("lock")
+    }
+
+    /// Returns the file that names the world of the views. It is locked while that world is searched or made.
+    pub fn world(&self) -> PathBuf {
+        self.room.join(format!("world-{}", self.generation))
+    }
+}
+
+/// A directory of which commands see a copy-on-write view.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DraftedDirectory {
     /// The directory.
@@ -144,8 +167,8 @@ pub struct ConfinementPolicy {
     /// Directories and files that may be changed. None lies below another. A world opens them without following links,
     /// because a command may have replaced one since.
     pub write: Vec<PathBuf>,
-    /// Write roots whose changes go elsewhere. They need namespaces.
-    pub drafted: Vec<DraftedDirectory>,
+    /// The draft that gets the changes. It needs namespaces. `None`: the directories themselves are changed.
+    pub draft: Option<DraftedTree>,
     /// What git may change besides.
     pub git: GitScope,
     /// Names that are protected, relative to each write root and each repository in it; or absolute paths.
@@ -188,9 +211,14 @@ impl ConfinementPolicy {
             .filter(|part| *part != ConfinementPart::Network || self.network != NetworkScope::Full)
     }
 
+    /// Returns the drafted directories.
+    pub fn drafted(&self) -> &[DraftedDirectory] {
+        self.draft.as_ref().map_or(&[], |draft| &draft.directories)
+    }
+
     /// Returns the draft of a write root.
     pub fn drafted_at(&self, root: &Path) -> Option<&DraftedDirectory> {
-        self.drafted.iter().find(|drafted| drafted.base == root)
+        self.drafted().iter().find(|drafted| drafted.base == root)
     }
 
     /// Returns the reach that the policy leaves to a command whose owner has this directory. A part that is not
@@ -225,7 +253,7 @@ impl ConfinementPolicy {
             profile: PolicyProfile::Workspace,
             root: root.to_owned(),
             write: vec![root.to_owned()],
-            drafted: Vec::new(),
+            draft: None,
             git: GitScope::Repository { homes: Vec::new() },
             protect: Vec::new(),
             hide: Vec::new(),

@@ -39,8 +39,8 @@ mod requested_access;
 
 pub use confinement_parts::{ConfinementPart, MissingPart, WorldError};
 pub use confinement_policy::{
-    AllowEntry, AllowHost, CacheAccess, CommandReach, ConfinementPolicy, DraftedDirectory, GitScope, NetworkScope,
-    OwnedPolicy, PolicyProfile, ReadScope, TmpPlacement,
+    AllowEntry, AllowHost, CacheAccess, CommandReach, ConfinementPolicy, DraftedDirectory, DraftedTree, GitScope,
+    NetworkScope, OwnedPolicy, PolicyProfile, ReadScope, TmpPlacement,
 };
 pub use confinement_report::{ConfinementMechanism, ConfinementReport, ReportedWorldError, WorldFacts};
 pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};

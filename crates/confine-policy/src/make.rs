@@ -75,7 +75,7 @@ pub fn policy_beside(
         root: root.path.clone(),
         profile,
         git: git(raw, &homes, host)?,
-        drafted: Vec::new(),
+        draft: None,
         write,
         protect,
         hide,

@@ -28,12 +28,25 @@ pub struct JoinedWorld {
     pub gate: Option<OwnedFd>,
 }
 
-/// Joins the world whose private files lie in a directory of `state`. Returns `None` if the world has ended or differs
-/// from this policy.
-pub fn join(policy: &ConfinementPolicy, state: &Path, home: &Path) -> Option<JoinedWorld> {
-    let door = OwnedFd::from(private_directory::connect_to_init(state, home).ok()?);
-    let (published, joined) = receive(door).ok()?;
-    (published.policy == *policy && published.roots == roots_of(policy)).then_some(joined)
+/// The result of an attempt to join a world.
+#[derive(Debug)]
+pub enum JoinOutcome {
+    /// It was joined.
+    Joined(Box<JoinedWorld>),
+    /// It is the world of another confinement.
+    Other,
+    /// It has ended, or a write root has become another directory since.
+    Gone,
+}
+
+/// Joins the world whose private files lie in a directory of `state`, if it is that of this policy.
+pub fn join(policy: &ConfinementPolicy, state: &Path, home: &Path) -> JoinOutcome {
+    let Ok(door) = private_directory::connect_to_init(state, home) else { return JoinOutcome::Gone };
+    match receive(OwnedFd::from(door)) {
+        Ok((published, _)) if published.policy != *policy => JoinOutcome::Other,
+        Ok((published, joined)) if published.roots == roots_of(policy) => JoinOutcome::Joined(Box::new(joined)),
+        _ => JoinOutcome::Gone,
+    }
 }
 
 fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
@@ -54,7 +67,7 @@ fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
     let [network, gate, landlock, control, terminals, first, second] =
         has.map(|has| has.then(|| next(&mut fds)).transpose());
     let (network, gate, landlock, control, terminals) = (network?, gate?, landlock?, control?, terminals?);
-    let watches = first?.zip(second?).filter(|_| published.policy.drafted.is_empty());
+    let watches = first?.zip(second?).filter(|_| published.policy.draft.is_none());
     let fresh = |(first, second)| io::Result::Ok(GuardFreshness::new(board.try_clone()?, [first, second]));
     let freshness = watches.map(fresh).transpose()?;
     let namespaces =

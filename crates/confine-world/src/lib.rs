@@ -88,7 +88,7 @@ use confine_policy::WorldFacts;
 use filter::SyscallFilterMode;
 pub use guard_freshness::GuardFreshness;
 pub use init_connection::InitConnection;
-pub use joined_world::{JoinedWorld, join};
+pub use joined_world::{JoinOutcome, JoinedWorld, join};
 pub use listener_held_world::{ListenerHeldWorld, NameFiles, WorldCleanupProcess, show_file};
 pub use make::{build, finish_world, probe};
 pub use name_guards::{GuardedDirectory, NameGuards};

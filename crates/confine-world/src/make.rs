@@ -57,7 +57,7 @@ pub fn finish_world(
             let tmp = (policy.tmp == TmpPlacement::Private).then_some(tmp);
             notes.extend(own_loopback(policy));
             // Each command of a draft asks init, which makes the view fresh.
-            let watches = received.watches.filter(|_| policy.drafted.is_empty());
+            let watches = received.watches.filter(|_| policy.draft.is_none());
             let watched = watches.map(|watches| board.try_clone().map(|board| GuardFreshness::new(board, watches)));
             let freshness = watched.transpose().at_step(|| "a descriptor".into())?;
             let held = policy.held_without(&missing);
@@ -124,7 +124,7 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         profile: PolicyProfile::ReadOnly,
         root: PathBuf::from("/"),
         write: Vec::new(),
-        drafted: Vec::new(),
+        draft: None,
         git: GitScope::None,
         protect: Vec::new(),
         hide: Vec::new(),

@@ -22,6 +22,8 @@ pub(super) fn overlay_of(lower: &Path, upper: &Path, work: &Path) -> io::Result<
         (c"upperdir", Some(upper.as_c_str())),
         (c"workdir", Some(work.as_c_str())),
         (c"userxattr", None),
+        // Otherwise the view of a draft that is left after a commit would keep the next one from being made.
+        (c"index", Some(c"off")),
         (c"volatile", None),
     ];
     let mount = |options: &[_]| sys::new_mount(c"overlay", options, MountFlags::NO_DEVICES);

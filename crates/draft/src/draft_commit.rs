@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::base_memory::{committed_things, touched_directories};
 use super::commit::{CommitExecutor, CommitOutcome, CommitStopped};
 use super::difference::DraftDifference;
-use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft};
+use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft, StoredDraft};
 use protocol::task::{MachineIdentity, now_ms};
 use undo::path_map::is_within;
 use undo::path_state::PathState;
@@ -112,6 +112,11 @@ impl LockedDraft {
         Ok(made)
     }
 
+    /// Returns the draft.
+    pub fn stored(&self) -> &StoredDraft {
+        &self.draft
+    }
+
     /// Finishes a commit that was killed. Paths that others have changed since stay in the draft.
     ///
     /// # Errors
@@ -172,6 +177,7 @@ impl LockedDraft {
         let found = committed_things(applied, moved).map_err(|error| self.failed(error))?;
         self.draft.remember(&found)?;
         (self.draft.record.state, self.draft.record.commit) = (DraftState::Open, None);
+        self.draft.record.generation += 1;
         self.draft.save()
     }
 }

@@ -5,12 +5,17 @@
 //! | `ID/draft.json` | the draft: [`DraftRecord`] |
 //! | `ID/memory` | the base as the draft found it, one record per path ([`BaseMemory`]) |
 //! | `ID/lock` | held shared while a command of the draft runs, and alone while it is committed, forked or discarded |
+//! | `ID/world-N` | names the world in which hosts run the draft's commands, after its Nth commit |
+//! | `ID/runs` | a byte per command; its time is that of the last one |
+//! | `ID/hosts/PID` | held by a process that has the draft open |
 //! | `ID/0/`, `ID/1/` … | `upper` and `work` of each drafted directory |
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +23,20 @@ use super::base_memory::{BaseMemory, BaseThing};
 use super::copy::copy_tree;
 use super::difference::{DraftDifference, differences};
 use super::layer::DraftLayer;
+use confine_policy::{DraftedDirectory, DraftedTree};
 use protocol::task::now_ms;
 use undo::path_state::FileTime;
 
 const RECORD: &str = "draft.json";
 const MEMORY: &str = "memory";
-const LOCK: &str = "lock";
+const RUNS: &str = "runs";
+const HOSTS: &str = "hosts";
+
+/// Time for the last command of a draft to be gone, after its result.
+const LAST_COMMAND: Duration = Duration::from_millis(500);
+const TRY_EVERY: Duration = Duration::from_millis(2);
+/// Age at which a directory without a record belongs to no process that still makes or removes a draft.
+const HALF_MADE: Duration = Duration::from_mins(10);
 
 /// The state of a draft on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,14 +48,37 @@ pub enum DraftState {
     Committing,
 }
 
+/// How long a draft is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DraftRetention {
+    /// As long as a process has it open.
+    Hosts,
+    /// Until it was not used for this long, in ms.
+    Unused(u64),
+}
+
+/// What a draft is opened with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DraftSettings {
+    /// Its name for people.
+    pub name: Option<String>,
+    /// What else its commands may do: the option `confine` as JSON.
+    pub confine: String,
+    /// How long it is kept.
+    pub keep: DraftRetention,
+}
+
 /// A draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DraftRecord {
     /// Its id.
     pub id: String,
-    /// Its name for people.
-    pub name: Option<String>,
+    #[expect(missing_docs, reason = "see its type")]
+    #[serde(flatten)]
+    pub settings: DraftSettings,
     /// The directory that it was opened for.
     pub root: PathBuf,
     /// The drafted directories: the root, and what belongs to it elsewhere.
@@ -51,6 +87,8 @@ pub struct DraftRecord {
     pub created_at: u64,
     /// The time from which on changes of the base were made beside the draft.
     pub began: FileTime,
+    /// How often it was committed.
+    pub generation: u64,
     /// Whether a commit has begun.
     pub state: DraftState,
     /// The commit that has begun.
@@ -126,7 +164,7 @@ impl DraftStore {
     ///
     /// # Errors
     /// If a directory cannot be drafted, or nothing can be written.
-    pub fn begin(&self, id: &str, name: Option<String>, bases: &[PathBuf]) -> Result<StoredDraft, DraftError> {
+    pub fn begin(&self, id: &str, settings: DraftSettings, bases: &[PathBuf]) -> Result<StoredDraft, DraftError> {
         let root = bases.first().cloned().unwrap_or_default();
         for base in bases {
             self.check_base(base)?;
@@ -137,7 +175,7 @@ impl DraftStore {
             layers.iter().try_for_each(make_room).map_err(failed)?;
             let began = wait_for_next_time(path).map_err(failed)?;
             let (id, created_at, state) = (id.to_owned(), now_ms(), DraftState::Open);
-            Ok(DraftRecord { id, name, root, layers, created_at, began, state, commit: None })
+            Ok(DraftRecord { id, settings, root, layers, created_at, began, generation: 0, state, commit: None })
         })
     }
 
@@ -188,12 +226,51 @@ impl DraftStore {
     pub fn find(&self, id: &str) -> Result<StoredDraft, DraftError> {
         let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         let path = self.path.join(id);
-        let text = if is_name { fs::read(path.join(RECORD)) } else { Err(io::ErrorKind::NotFound.into()) };
-        match text.map(|text| serde_json::from_slice(&text)) {
-            Ok(Ok(record)) => Ok(StoredDraft { path, record }),
-            Ok(Err(error)) => Err(DraftError::System { path, source: error.into() }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(DraftError::Unknown(id.to_owned())),
-            Err(source) => Err(DraftError::System { path, source }),
+        let record = if is_name { read_record(&path)? } else { None };
+        record.map(|record| StoredDraft { path, record }).ok_or_else(|| DraftError::Unknown(id.to_owned()))
+    }
+
+    /// Opens a draft for a command, and marks it as used until the file is closed in all processes.
+    ///
+    /// # Errors
+    /// If there is none, or it is being committed, forked or discarded.
+    pub fn enter(&self, id: &str) -> Result<(StoredDraft, File), DraftError> {
+        let draft = self.find(id)?;
+        let held = draft.hold()?;
+        // It may have been committed in between.
+        Ok((self.find(id)?, held))
+    }
+
+    /// Removes a draft that is no longer kept.
+    ///
+    /// # Errors
+    /// If a command runs in it, or something cannot be removed.
+    pub fn remove_if_expired(&self, id: &str) -> Result<(), DraftError> {
+        match self.find(id) {
+            Ok(draft) if draft.is_expired() => draft.lock()?.discard(),
+            Ok(_) | Err(DraftError::Unknown(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes the drafts that are no longer kept, and what a process left that was killed while it made or removed
+    /// one. One that is in use stays.
+    pub fn sweep(&self) {
+        let names = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        for entry in names.filter_map(|entry| entry.file_name().into_string().ok()) {
+            match self.find(&entry) {
+                Ok(_) => {
+                    let _in_use = self.remove_if_expired(&entry);
+                }
+                Err(DraftError::Unknown(_)) => {
+                    let path = self.path.join(&entry);
+                    let age = fs::metadata(&path).and_then(|data| data.modified()).ok();
+                    if age.and_then(|since| since.elapsed().ok()).is_some_and(|age| age > HALF_MADE) {
+                        let _not_more = make_removable(&path).and_then(|()| fs::remove_dir_all(&path));
+                    }
+                }
+                _ => {}
+            }
         }
     }
 
@@ -207,6 +284,17 @@ impl DraftStore {
 }
 
 impl StoredDraft {
+    /// Returns the draft as the policy of its commands has it.
+    pub fn tree(&self) -> DraftedTree {
+        let directory = |layer: &DraftLayer| DraftedDirectory {
+            base: layer.base.clone(),
+            upper: layer.upper(),
+            work: layer.work(),
+        };
+        let directories = self.record.layers.iter().map(directory).collect();
+        DraftedTree { room: self.path.clone(), generation: self.record.generation, directories }
+    }
+
     fn failed(&self, name: &str) -> impl Fn(io::Error) -> DraftError {
         let path = self.path.join(name);
         move |source| DraftError::System { path: path.clone(), source }
@@ -224,7 +312,14 @@ impl StoredDraft {
     fn lock_file(&self) -> Result<File, DraftError> {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        sys::open_regular(&self.path.join(LOCK), &mut options).map_err(self.failed(LOCK))
+        match sys::open_regular(&self.tree().lock(), &mut options) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(self.unknown()),
+            opened => opened.map_err(self.failed("lock")),
+        }
+    }
+
+    fn unknown(&self) -> DraftError {
+        DraftError::Unknown(self.record.id.clone())
     }
 
     /// Marks the draft as used by a command, until the file is closed in all processes.
@@ -235,22 +330,89 @@ impl StoredDraft {
         let file = self.lock_file()?;
         match file.try_lock_shared() {
             Ok(()) if self.path.join(RECORD).exists() => Ok(file),
-            Ok(()) => Err(DraftError::Unknown(self.record.id.clone())),
+            Ok(()) => Err(self.unknown()),
             Err(_) => Err(DraftError::Busy(self.record.id.clone())),
         }
     }
 
-    /// Takes the draft for this process alone.
+    /// Takes the draft for this process alone. A command that is ending is awaited.
     ///
     /// # Errors
     /// If a command runs in it.
     pub fn lock(self) -> Result<LockedDraft, DraftError> {
         let file = self.lock_file()?;
-        match file.try_lock() {
-            Ok(()) if self.path.join(RECORD).exists() => Ok(LockedDraft { draft: self, _lock: file }),
-            Ok(()) => Err(DraftError::Unknown(self.record.id)),
-            Err(_) => Err(DraftError::Busy(self.record.id)),
+        let give_up = Instant::now() + LAST_COMMAND;
+        while file.try_lock().is_err() {
+            if Instant::now() >= give_up {
+                return Err(DraftError::Busy(self.record.id));
+            }
+            thread::sleep(TRY_EVERY);
         }
+        // Another process may have committed it meanwhile.
+        let record = read_record(&self.path)?.ok_or_else(|| self.unknown())?;
+        Ok(LockedDraft { draft: Self { record, ..self }, _lock: file })
+    }
+
+    /// Counts a command, which begins now.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn count_run(&self) -> Result<(), DraftError> {
+        let file = File::options().append(true).create(true).mode(0o600).open(self.path.join(RUNS));
+        file.and_then(|mut file| file.write_all(b"1")).map_err(self.failed(RUNS))
+    }
+
+    /// Returns how many commands have begun, and when the last one did, in ms since 1970. Without one, when the draft
+    /// was opened.
+    pub fn use_of(&self) -> (u64, u64) {
+        let of = |data: fs::Metadata| {
+            let since = data.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+            Some((data.len(), u64::try_from(since.as_millis()).ok()?))
+        };
+        fs::metadata(self.path.join(RUNS)).ok().and_then(of).unwrap_or((0, self.record.created_at))
+    }
+
+    /// Marks the draft as open in this process, until the file is closed.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn open_here(&self) -> Result<File, DraftError> {
+        let hosts = self.path.join(HOSTS);
+        let opened = || {
+            DirBuilder::new().recursive(true).mode(0o700).create(&hosts)?;
+            let mut options = File::options();
+            options.write(true).create(true).truncate(false).mode(0o600);
+            let file = sys::open_regular(&hosts.join(std::process::id().to_string()), &mut options)?;
+            file.try_lock_shared()?;
+            io::Result::Ok(file)
+        };
+        opened().map_err(self.failed(HOSTS))
+    }
+
+    /// Returns the processes that have the draft open, sorted.
+    pub fn hosts(&self) -> Vec<u32> {
+        let entries = fs::read_dir(self.path.join(HOSTS)).into_iter().flatten().flatten();
+        let is_open = |entry: &fs::DirEntry| {
+            let file = sys::open_regular(&entry.path(), File::options().read(true));
+            file.is_ok_and(|file| file.try_lock().is_err())
+        };
+        let open = entries.filter(is_open).filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut open: Vec<u32> = open.collect();
+        open.sort_unstable();
+        open
+    }
+
+    /// Returns whether nobody keeps the draft any more.
+    fn is_expired(&self) -> bool {
+        match self.record.settings.keep {
+            DraftRetention::Hosts => self.hosts().is_empty(),
+            DraftRetention::Unused(most) => now_ms().saturating_sub(self.use_of().1) > most && self.hosts().is_empty(),
+        }
+    }
+
+    /// Returns the bytes on the disk of what the draft has changed.
+    pub fn bytes(&self) -> u64 {
+        self.record.layers.iter().map(|layer| bytes_below(&layer.upper())).sum()
     }
 
     /// Reads what the draft has found in its base. A record that was not written to its end is left out.
@@ -341,9 +503,30 @@ impl LockedDraft {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
                 _ => {}
             }
-            Ok(DraftRecord { id: id.to_owned(), name, layers, created_at: now_ms(), ..record.clone() })
+            let settings = DraftSettings { name, ..record.settings.clone() };
+            Ok(DraftRecord { id: id.to_owned(), settings, layers, created_at: now_ms(), ..record.clone() })
         })
     }
+}
+
+/// Reads the record of a draft. `None`: there is none.
+fn read_record(path: &Path) -> Result<Option<DraftRecord>, DraftError> {
+    let read = match fs::read(path.join(RECORD)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read.and_then(|text| Ok(serde_json::from_slice(&text)?)),
+    };
+    read.map(Some).map_err(|source| DraftError::System { path: path.to_owned(), source })
+}
+
+/// Returns the bytes on the disk of all that is in a directory. What cannot be read counts as nothing.
+fn bytes_below(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let of = |entry: fs::DirEntry| {
+        let Ok(data) = entry.metadata() else { return 0 };
+        let below = if data.is_dir() { bytes_below(&entry.path()) } else { 0 };
+        data.blocks() * 512 + below
+    };
+    entries.map(of).sum()
 }
 
 /// Returns the layers of a draft in this directory.
@@ -378,7 +561,7 @@ fn make_removable(directory: &Path) -> io::Result<()> {
 /// Returns a time, and waits until files that change get a later one.
 fn wait_for_next_time(directory: &Path) -> io::Result<FileTime> {
     let began = FileTime::now();
-    let probe = directory.join(LOCK);
+    let probe = directory.join(RUNS);
     loop {
         fs::write(&probe, "")?;
         let data = fs::metadata(&probe)?;

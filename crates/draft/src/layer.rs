@@ -75,6 +75,26 @@ impl DraftLayer {
         path.strip_prefix(&self.base).ok().map(|rest| self.upper().join(rest))
     }
 
+    /// Returns the file or directory that the draft shows at a path: one of `upper`, or that of the base. `None`: there
+    /// is none.
+    ///
+    /// # Errors
+    /// If something cannot be read.
+    pub fn find(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        let Ok(rest) = path.strip_prefix(&self.base) else { return Ok(None) };
+        let (mut place, mut is_hidden) = (self.upper(), false);
+        for name in rest {
+            place.push(name);
+            match read_thing(&place)? {
+                Some(thing) if thing.state.is_absent() => return Ok(None),
+                Some(thing) => is_hidden |= thing.is_opaque,
+                None if is_hidden => return Ok(None),
+                None => return Ok(Some(path.to_owned())),
+            }
+        }
+        Ok(Some(place))
+    }
+
     /// Visits each path at which the draft differs from its base, or may. A directory comes before its entries. The
     /// entries of a removed directory are visited as well.
     ///

@@ -18,7 +18,7 @@ use crate::commit::{CommitExecutor, CommitOutcome};
 use crate::difference::{DraftDifference, differences};
 use crate::draft_commit::{CommitRequest, ConflictHandling, DraftCommit};
 use crate::draft_effect::effect_of;
-use crate::draft_store::{DraftError, DraftState, DraftStore, LockedDraft};
+use crate::draft_store::{DraftError, DraftRetention, DraftSettings, DraftState, DraftStore, LockedDraft};
 use crate::layer::DraftLayer;
 use crate::patch::{PatchLimits, patch_of};
 
@@ -396,7 +396,7 @@ fn a_store_lists_locks_forks_and_discards_drafts() {
     let base = folder.path().join("base");
     fs::create_dir_all(base.join("sub")).expect("a directory");
     sh(&base, TREE);
-    let draft = store.begin("d1", Some("one".into()), std::slice::from_ref(&base)).expect("a draft");
+    let draft = store.begin("d1", settings(Some("one")), std::slice::from_ref(&base)).expect("a draft");
     let held = draft.hold().expect("free");
     assert!(matches!(store.find("d1").expect("there").lock(), Err(DraftError::Busy(_))));
     drop(held);
@@ -416,16 +416,17 @@ fn a_store_lists_locks_forks_and_discards_drafts() {
     for (directory, why) in
         [("/", "root of the file system"), (folder.path().to_str().expect("text"), "holds the store")]
     {
-        let error = store.begin("d3", None, &[directory.into()]).expect_err("refused");
+        let error = store.begin("d3", settings(None), &[directory.into()]).expect_err("refused");
         assert!(error.to_string().contains(why), "{error}");
     }
-    assert!(store.begin("d1", None, std::slice::from_ref(&base)).is_err(), "the id is taken");
+    assert!(store.begin("d1", settings(None), std::slice::from_ref(&base)).is_err(), "the id is taken");
     assert!(store.find("d1").is_ok());
     assert!(
-        store.begin("d6", None, &[folder.path().join("none")]).is_err() && !folder.path().join("drafts/d6").exists()
+        store.begin("d6", settings(None), &[folder.path().join("none")]).is_err()
+            && !folder.path().join("drafts/d6").exists()
     );
-    let above = store.begin("d4", None, &[base.join("sub")]).expect("a draft");
-    let error = store.begin("d5", None, std::slice::from_ref(&base)).expect_err("refused");
+    let above = store.begin("d4", settings(None), &[base.join("sub")]).expect("a draft");
+    let error = store.begin("d5", settings(None), std::slice::from_ref(&base)).expect_err("refused");
     assert!(error.to_string().contains("a draft of a directory in it"), "{error}");
     for draft in [draft, fork, above] {
         draft.lock().expect("free").discard().expect("removed");
@@ -567,6 +568,10 @@ fn a_patch_is_taken_by_git() {
     );
 }
 
+fn settings(name: Option<&str>) -> DraftSettings {
+    DraftSettings { name: name.map(Into::into), confine: "{}".into(), keep: DraftRetention::Unused(60_000) }
+}
+
 /// A draft in a store, with a store for undo.
 struct StoredScene {
     folder: TempDir,
@@ -582,7 +587,7 @@ impl StoredScene {
         fs::create_dir(&base).expect("a directory");
         sh(&base, TREE);
         let store = DraftStore::at(folder.path().join("drafts"));
-        store.begin("d1", None, std::slice::from_ref(&base)).expect("a draft");
+        store.begin("d1", settings(None), std::slice::from_ref(&base)).expect("a draft");
         let undo = UndoStore::open(&folder.path().join("undo")).expect("a store");
         Self { folder, base, store, undo }
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 
+use crate::drafts::DraftFault;
 use crate::pattern::JsPatternError;
 use crate::pty::TerminalError;
 use crate::registry::RegistryError;
@@ -61,6 +62,9 @@ pub enum RunError {
     /// No run can be undone.
     #[error("nothing was undone: {0}")]
     Undo(#[from] UndoError),
+    /// A draft cannot be used.
+    #[error(transparent)]
+    Draft(#[from] DraftFault),
     /// An undo of the command is required, and is impossible.
     #[error("the command cannot be undone as required, and nothing was started: {0}")]
     NotUndoable(String),
@@ -147,6 +151,7 @@ impl RunError {
             Self::Confinement(_) => "ERR_BASH_CONFINEMENT",
             Self::Undo(UndoError::Relative(_)) => "ERR_BASH_INVALID_ARG",
             Self::Undo(_) | Self::NotUndoable(_) => "ERR_BASH_UNDO",
+            Self::Draft(_) => "ERR_BASH_DRAFT",
             Self::Blocked { .. } => "ERR_BASH_BLOCKED",
             Self::Aborted => "ABORT_ERR",
             Self::FromTarget { code, .. } => code,
@@ -203,6 +208,7 @@ impl From<RequestError> for RunError {
             RequestError::Confine(PolicyError::Missing(missing)) => Self::Confinement(missing),
             RequestError::Confine(PolicyError::RootNotFound(root)) => Self::CwdNotFound(root),
             RequestError::Confine(PolicyError::RootNotDirectory(root)) => Self::CwdNotDirectory(root),
+            RequestError::Draft(fault) => Self::Draft(fault),
             other => Self::Request(other),
         }
     }

@@ -4,6 +4,7 @@
 //! `run/mod.rs`, which names each stage of a command.
 
 pub mod as_json;
+pub mod drafts;
 pub mod error;
 mod ledger_writes;
 pub mod live;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use confine_policy::{ConfinementPolicy, DraftedDirectory};
+use confine_policy::{ConfinementPolicy, DraftedDirectory, DraftedTree};
 
 use crate::testing::{WorldTestScene, end, isolated, run_in, users};
 
@@ -13,7 +13,8 @@ fn drafted(scene: &WorldTestScene) -> ConfinementPolicy {
     for directory in [&drafted.upper, &drafted.work] {
         fs::create_dir_all(directory).expect("a directory");
     }
-    ConfinementPolicy { drafted: vec![drafted], ..scene.policy() }
+    let draft = Some(DraftedTree { room, generation: 0, directories: vec![drafted] });
+    ConfinementPolicy { draft, ..scene.policy() }
 }
 
 #[test]

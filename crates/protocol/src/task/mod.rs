@@ -36,4 +36,4 @@ pub use machine_identity::{MachineIdentity, TaskWhereabouts};
 pub use owned_directories::{own_process_name, remove_abandoned};
 pub use task::{Task, TaskChangeJournal, TaskEnd, TaskLoss, TaskSpec, TaskState, VERSION, now_ms};
 pub use task_log::{TaskLog, TaskLogReader, readable_end};
-pub use task_store::{EndedLog, StateFileStamp, TaskStore, TaskStoreError, is_id, new_id, work};
+pub use task_store::{EndedLog, StateFileStamp, TaskStore, TaskStoreError, is_id, new_id, new_id_of, work};

@@ -38,6 +38,8 @@ pub struct TaskSpec {
     pub idle_ms: Option<u64>,
     /// Confinement of the task, without denials. `None`: the task is not confined.
     pub confinement: Option<ConfinementReport>,
+    /// The draft in which the task runs. `None`: it runs in none.
+    pub draft: Option<String>,
     /// Whether a registry of another host that opens the directory joins the world of the task.
     pub joins: bool,
 }
@@ -57,6 +59,7 @@ impl TaskSpec {
             limit_ms: 1,
             idle_ms: None,
             confinement: None,
+            draft: None,
             joins: false,
         }
     }
@@ -162,6 +165,9 @@ pub struct Task {
     /// Confinement of the task with the denials so far. `None`: the task is not confined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<ConfinementReport>,
+    /// The draft in which the task runs. `None`: it runs in none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<String>,
     /// The record of the task's changes. `None`: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<TaskChangeJournal>,
@@ -242,6 +248,7 @@ impl Task {
             cgroup: None,
             world: None,
             confinement: order.confinement.clone(),
+            draft: order.draft.clone(),
             record: None,
             limit_ms: Some(order.limit_ms),
             idle_ms: order.idle_ms,

@@ -501,13 +501,18 @@ pub fn is_id(name: &str) -> bool {
     name.strip_prefix('t').is_some_and(|rest| rest.len() == 12 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Returns a new unique id.
+/// Returns a new unique id of a task.
 pub fn new_id() -> String {
+    new_id_of('t')
+}
+
+/// Returns a new unique id that begins with a letter.
+pub fn new_id_of(kind: char) -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
     // Shims are forked with the same seed, but their pids differ.
     let random = RandomState::new().hash_one((std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed), now));
-    format!("t{:012x}", random & 0xffff_ffff_ffff)
+    format!("{kind}{:012x}", random & 0xffff_ffff_ffff)
 }
 
 #[cfg(test)]

@@ -279,6 +279,7 @@ impl TaskRegistry {
             limit_ms: millis(limit.unwrap_or(TASK_LIMIT)),
             idle_ms: None,
             confinement: None,
+            draft: None,
             joins: false,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::number_option::{NotInRange, shown};
 use super::safety_options::SafetyError;
+use crate::drafts::DraftFault;
 use crate::pattern::JsPatternError;
 use confine_policy::PolicyError;
 use protocol::plan::EnvironmentError;
@@ -16,6 +17,9 @@ pub enum RequestError {
     /// `safety` names an unknown rule, level or kind of wrapper.
     #[error(transparent)]
     Safety(#[from] SafetyError),
+    /// The draft cannot be used.
+    #[error(transparent)]
+    Draft(#[from] DraftFault),
     /// The command holds a NUL.
     #[error("the command holds a NUL character, which no shell can be given")]
     NulInCommand,

@@ -47,6 +47,11 @@ pub fn ledger_directory(environment: &str) -> Option<PathBuf> {
     user_state(environment).map(|state| ledger::ledger_directory(&state))
 }
 
+/// Returns the directory of the drafts of the user with this environment, as text.
+pub fn drafts_directory(environment: &str) -> Option<PathBuf> {
+    user_state(environment).map(|state| state.join("drafts"))
+}
+
 /// Returns the directory of all that is kept for the user with this environment, as text.
 pub(super) fn user_state(environment: &str) -> Option<PathBuf> {
     let host = RealHost { environment };

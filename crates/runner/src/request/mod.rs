@@ -27,6 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::drafts::DraftUse;
 use crate::live::{LiveRun, RunKind, millis};
 use crate::proof;
 use crate::pty::CommandTerminal;
@@ -47,7 +48,7 @@ pub use command_mode::CommandMode;
 pub use command_options::{MAX_ARGUMENT, MAX_COMMAND};
 pub use confinement_options::check_world;
 pub use error::RequestError;
-pub use ledger_entry_draft::{LedgerEntryDraft, ledger_directory};
+pub use ledger_entry_draft::{LedgerEntryDraft, drafts_directory, ledger_directory};
 pub use number_option::{MAX_SAFE, NotInRange, NumberOption, NumberWithDefault};
 pub use option_facts::facts;
 pub use output_options::{
@@ -163,6 +164,8 @@ pub struct PlannedRun {
     pub startup: Option<ShellStartup>,
     /// The pipe on which the shell reports the exit code before its own exit.
     pub exit_report_pipe: Option<OwnedFd>,
+    /// The draft in which it runs. `None`: it runs in none.
+    pub draft: Option<DraftUse>,
     /// The facts of the world, once it is made.
     pub world: Option<Arc<WorldFacts>>,
     /// Files that the shell inherits, if it is confined.
@@ -228,7 +231,9 @@ impl PlannedRun {
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;
         let reduce = output_reduction::reduction_for(raw.reduce, place, raw.streams)?;
+        let draft = raw.draft.as_ref().map(|name| name.use_for_command(&raw.host_env)).transpose()?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
+        let confine = draft.as_ref().map(|draft| Arc::clone(&draft.policy)).or(confine);
         let environment = plan::cached_environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         let warm = raw.warm != Some(false) && !environment.cold && !in_terminal;
         let request = CommandRequest {
@@ -277,6 +282,7 @@ impl PlannedRun {
             notes: Vec::new(),
             startup: raw.startup,
             exit_report_pipe: None,
+            draft,
             world: None,
             inherited_files: Vec::new(),
             risk: None,
@@ -306,11 +312,16 @@ impl PlannedRun {
         !self.is_producer && self.producer.as_ref().is_some_and(|producer| producer.why.is_none())
     }
 
+    /// Returns the id of the draft in which the command runs.
+    pub fn draft_id(&self) -> Option<String> {
+        self.draft.as_ref().map(|draft| draft.id().to_owned())
+    }
+
     /// Returns the description of the task that the command may become. It has the limit of tasks, and may be silent.
     pub fn later_task(&self) -> Option<TaskSpec> {
         let registry = self.registry.as_ref()?;
         let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, None);
-        Some(TaskSpec { confinement: self.confinement(), ..spec })
+        Some(TaskSpec { confinement: self.confinement(), draft: self.draft_id(), ..spec })
     }
 
     /// Returns the description of the task that the command is from its start.
@@ -318,7 +329,8 @@ impl PlannedRun {
         let registry = self.registry.as_ref()?;
         let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, self.limit);
         let idle_ms = self.idle_limit.map(millis);
-        Some(TaskSpec { idle_ms, confinement: self.confinement(), joins: self.joins_registry_world, ..spec })
+        let (confinement, draft) = (self.confinement(), self.draft_id());
+        Some(TaskSpec { idle_ms, confinement, draft, joins: self.joins_registry_world, ..spec })
     }
 
     /// Returns the confinement of the command, as far as it is known, without denials.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::warm_form;
+use crate::drafts::DraftUse;
 use crate::error::RunError;
 use crate::pty::{CommandTerminal, TerminalError};
 use crate::request::{CommandRequest, MAX_ARGUMENT, PlannedRun, RequestError};
@@ -326,8 +327,19 @@ fn too_large(plan: &ChildPlan) -> String {
 }
 
 /// Returns why a command has no world, in the terms of the caller.
-pub fn world_error(failure: WorldFailure, request: &CommandRequest) -> RunError {
-    let CommandRequest { command, cwd, .. } = request;
+pub fn world_error(failure: WorldFailure, request: &PlannedRun) -> RunError {
+    let CommandRequest { command, cwd, .. } = &**request;
+    if request.draft.is_some()
+        && let WorldFailure::NotMade(failure) = &failure
+    {
+        let (why, errno) = match failure {
+            ReportedWorldError::Missing(missing) => (MissingPart::describe_all(missing), None),
+            ReportedWorldError::Step { step, errno } => {
+                (format!("{step}: {}", std::io::Error::from_raw_os_error(*errno)), Some(*errno))
+            }
+        };
+        return DraftUse::without_view(&why, errno).into();
+    }
     // The directories may have been removed since the policy was made.
     match std::fs::metadata(cwd) {
         Err(_) => return RunError::CwdNotFound(cwd.clone()),

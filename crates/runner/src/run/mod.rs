@@ -183,6 +183,9 @@ impl CommandLaunch {
         if !takes_long && !request.aborted {
             guard::judge(&mut request).map_err(|error| ledger_opening::record_refused(&request, error))?;
         }
+        if let Some(draft) = &request.draft {
+            draft.count_run()?;
+        }
         let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, &request.command))?;
         let task = if request.background && !request.aborted { request.own_task() } else { None };
         let reservation = request.registry.as_ref().zip(task.as_ref());

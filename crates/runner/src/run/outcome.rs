@@ -85,6 +85,8 @@ pub struct CommandOutcome {
     pub usage: ResourceUsage,
     /// Confinement of the command. `None`: it was not confined.
     pub confinement: Option<ConfinementReport>,
+    /// The draft in which the command ran. `None`: it ran in none.
+    pub draft: Option<String>,
     /// One fact per line.
     pub notes: Vec<String>,
     /// The value of `AGENT_BASH_ID`, which is never used again.
@@ -141,6 +143,7 @@ impl CommandOutcome {
             background: None,
             survivors: Vec::new(),
             usage: ResourceUsage::default(),
+            draft: request.draft_id(),
             confinement: confinement_of(request, CommandDenials::default()),
             notes: request.notes.clone(),
             run: request.mark.clone(),
@@ -215,6 +218,7 @@ impl CommandOutcome {
             background: None,
             survivors: with_task(survivors, task.as_ref()),
             usage: exit.map(|ended| ended.usage).unwrap_or_default(),
+            draft: request.draft_id(),
             confinement: confinement_of(request, denials),
             notes,
             run: request.mark.clone(),
@@ -263,6 +267,7 @@ impl CommandOutcome {
             truncation,
             background,
             notes,
+            draft: request.draft_id(),
             confinement: confinement_of(request, denials),
             receipt: None,
             evidence: None,

@@ -99,6 +99,8 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<ShimCgroup>, plac
         entries: ShimLedgerEntries::default(),
     };
     while let Some(message) = shim.next_message()? {
+        // The warm shell gets its command now.
+        let precedes_command = matches!(message, ToShim::Protect(_));
         match message {
             ToShim::Run(run) => shim.run(*run)?,
             ToShim::Prepare { kind, files } => shim.prepare(*kind, files),
@@ -114,6 +116,9 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<ShimCgroup>, plac
             | ToShim::Scan
             | ToShim::Denials
             | ToShim::Acknowledged => {}
+        }
+        if let Some(world) = shim.world.as_mut().filter(|_| !precedes_command) {
+            world.release_draft();
         }
     }
     shim.abandon()?;

@@ -1,5 +1,6 @@
 //! The world of a shim: how its commands enter the world, and their denials.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
@@ -40,6 +41,8 @@ pub struct ShimWorld {
     command: u64,
     /// The directory by which other supervisors join the world.
     home: Option<PathBuf>,
+    /// The lock of the draft of the commands, and the locked file from right before a command until nothing of it runs.
+    draft: Option<(PathBuf, Option<File>)>,
     /// Descriptors that stay open as long as commands enter through them.
     descriptors: (Option<WorldNamespaces>, Option<OwnedFd>, Option<OwnedFd>),
 }
@@ -77,6 +80,8 @@ pub struct ShimWorldLinks {
     pub seatbelt: Option<SeatbeltProfileSource>,
     /// The filter of the world's commands.
     pub filter: Option<SyscallFilterMode>,
+    /// The file that is locked as long as a command runs, if the commands have a draft.
+    pub draft: Option<PathBuf>,
     /// The descriptor that keeps the files of a world without namespaces.
     pub kept: Option<OwnedFd>,
 }
@@ -93,7 +98,7 @@ impl ShimWorld {
             // Otherwise each child would have to do this.
             sys::drop_bounding_capabilities().map_err(io::Error::from_raw_os_error)?;
         }
-        let ShimWorldLinks { door, listener, gate, owner, home, seatbelt, filter, kept } = ways;
+        let ShimWorldLinks { door, listener, gate, owner, home, seatbelt, filter, draft, kept } = ways;
         let landlock_fd = landlock.as_ref().map(AsRawFd::as_raw_fd);
         let entrance = namespaces.as_ref().map(|spaces| spaces.entrance(landlock_fd));
         let variant = filter.unwrap_or(SyscallFilterMode::Silent);
@@ -110,6 +115,7 @@ impl ShimWorld {
             owner: Some(owner),
             command: 0,
             home,
+            draft: draft.map(|lock| (lock, None)),
             descriptors: (namespaces, landlock, kept),
         })
     }
@@ -149,7 +155,19 @@ impl ShimWorld {
         self.listener.as_ref().map_or(Ok(()), |listener| listener.replace_guards(self.command, &self.guards()))
     }
 
+    /// Lets others change the draft of the commands, of which none runs any more.
+    pub fn release_draft(&mut self) {
+        if let Some((_, held)) = &mut self.draft {
+            *held = None;
+        }
+    }
+
     fn refresh(&mut self) -> io::Result<()> {
+        if let Some((lock, held @ None)) = &mut self.draft {
+            let file = sys::open_regular(lock, File::options().read(true))?;
+            file.try_lock_shared()?;
+            *held = Some(file);
+        }
         self.door.as_mut().map_or(Ok(()), InitConnection::refresh)
     }
 

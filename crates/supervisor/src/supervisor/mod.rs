@@ -4,6 +4,7 @@
 #[cfg(all(test, target_os = "linux"))]
 mod blank_tests;
 mod blank_world_slot;
+mod draft_world_file;
 mod gates;
 pub(super) mod worlds;
 

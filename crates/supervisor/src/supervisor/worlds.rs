@@ -13,14 +13,15 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
 use super::blank_world_slot::{BlankGate, BlankWorldSlot};
+use super::draft_world_file::DraftWorldFile;
 use super::gates::{failed, gate_place, no_gate, open_blank_gate, opens_late};
 use crate::shim::shim_world::{ShimWorld, ShimWorldLinks};
 use confine_gate::{GateControl, GateError, GateSetup};
 use confine_listener::{ListenerEndpoint, ListenerLink, ListenerSettings};
 use confine_policy::{ConfinementPart, ConfinementPolicy, ReportedWorldError, WorldError, WorldFacts};
 use confine_world::{
-    BlankWorld, ConfinedWorld, InitConnection, JoinedWorld, PublishedWorld, WorldHostPaths, WorldLeftovers,
-    filter::SyscallFilterMode,
+    BlankWorld, ConfinedWorld, InitConnection, JoinOutcome, JoinedWorld, PublishedWorld, WorldHostPaths,
+    WorldLeftovers, filter::SyscallFilterMode,
 };
 use protocol::plan::{MARK, WorldId};
 use protocol::task::TaskStore;
@@ -72,7 +73,7 @@ struct SupervisedWorld {
 }
 
 impl SupervisorWorlds {
-    /// Makes a world, or joins the world of a running task of a registry.
+    /// Makes a world, or joins the world of a running task of a registry, or that of a draft.
     pub fn make(
         &mut self,
         id: WorldId,
@@ -80,12 +81,29 @@ impl SupervisorWorlds {
         state: &Path,
         registry: Option<&Path>,
     ) -> Result<WorldFacts, ReportedWorldError> {
-        let candidates = registry.map(|folder| TaskStore::at(folder.to_owned()).joinable_worlds()).unwrap_or_default();
-        let (world, gate) = match candidates.iter().find_map(|home| confine_world::join(policy, state, home)) {
-            Some(JoinedWorld { world, gate }) => (world, gate.map(|gate| (GateControl::from(gate), None))),
-            // A later attempt to make the same world must not end with the processes of this attempt.
-            None => self.build(id, policy, state).inspect_err(|_| self.detach_processes(id))?,
-        };
+        let of_draft = policy.draft.as_ref().map(DraftWorldFile::lock).transpose();
+        let mut of_draft = of_draft.map_err(|error| failed("the world of its draft", error))?;
+        let mut candidates =
+            registry.map(|folder| TaskStore::at(folder.to_owned()).joinable_worlds()).unwrap_or_default();
+        candidates.extend(of_draft.as_mut().and_then(DraftWorldFile::home));
+        for home in candidates {
+            match confine_world::join(policy, state, &home) {
+                JoinOutcome::Joined(joined) => {
+                    let JoinedWorld { world, gate } = *joined;
+                    return self.register_world(id, policy, world, gate.map(|gate| (GateControl::from(gate), None)));
+                }
+                JoinOutcome::Other if of_draft.is_some() => {
+                    let busy = io::Error::from_raw_os_error(libc::EBUSY);
+                    return Err(failed("another process confines commands of the draft in another way", busy));
+                }
+                JoinOutcome::Other | JoinOutcome::Gone => {}
+            }
+        }
+        // A later attempt to make the same world must not end with the processes of this attempt.
+        let (world, gate) = self.build(id, policy, state).inspect_err(|_| self.detach_processes(id))?;
+        if let Some((file, home)) = of_draft.as_mut().zip(world.facts.home.as_deref()) {
+            file.name(home).map_err(|error| failed("the world of its draft", error))?;
+        }
         self.register_world(id, policy, world, gate)
     }
 
@@ -352,7 +370,9 @@ impl SupervisorWorlds {
             }
             ShimForkOutcome::Child => {
                 let SupervisedWorld {
-                    world: ConfinedWorld { namespaces, landlock, seatbelt, filter, held, .. }, ..
+                    world: ConfinedWorld { namespaces, landlock, seatbelt, filter, held, .. },
+                    settings,
+                    ..
                 } = self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
                 self.clear();
                 let world = ShimWorld::enter(
@@ -366,6 +386,7 @@ impl SupervisorWorlds {
                         home,
                         seatbelt,
                         filter,
+                        draft: settings.policy.draft.map(|draft| draft.lock()),
                         kept: held.map(|(_, keeper)| keeper.kept),
                     },
                 )?;

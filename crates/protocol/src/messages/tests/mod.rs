@@ -70,7 +70,7 @@ prop_compose! {
         let sanitize = sanitize.map(|(ansi, keep)| SanitizeRules {
             ansi, progress: if keep { ProgressLineHandling::Keep } else { ProgressLineHandling::Collapse },
         });
-        TaskSpec { id, folder: folder.into(), command, cwd, max_log_bytes, sanitize, detached, limit_ms, idle_ms, confinement: None, joins: false }
+        TaskSpec { id, folder: folder.into(), command, cwd, max_log_bytes, sanitize, detached, limit_ms, idle_ms, confinement: None, draft: None, joins: false }
     }
 }
 

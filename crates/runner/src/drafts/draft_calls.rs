@@ -1,0 +1,333 @@
+//! All that is asked of a draft besides commands. Each call reads files, and may take long.
+
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use serde::Deserialize;
+
+use super::draft_fault::{DraftFault, DraftReason};
+use super::open_draft::{DraftName, check_confinement, default_root};
+use crate::error::RunError;
+use crate::request::{drafts_directory, undo_store};
+use draft::difference::DraftDifference;
+use draft::draft_commit::CommitRequest;
+use draft::draft_effect::effect_of;
+use draft::draft_store::{DraftRetention, DraftSettings, DraftState, DraftStore, LockedDraft, StoredDraft};
+use draft::layer::read_thing;
+use draft::patch::{PatchLimits, patch_of};
+use protocol::plan::next_mark;
+use protocol::task::new_id_of;
+use receipt::net::NetEffect;
+use undo::path_map::is_within;
+use undo::{UndoError, UndoStore};
+
+/// The largest file that is read as a whole, in bytes.
+const MOST_READ: u64 = 2 << 30;
+
+/// The options with which a draft is opened.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+pub struct OpenDraftOptions {
+    /// The directory, absolute. `None`: the top of the repository of `cwd`, or `cwd`.
+    pub root: Option<PathBuf>,
+    /// The directory of the host, absolute.
+    pub cwd: PathBuf,
+    /// The draft to open. `None`: a new one.
+    pub id: Option<String>,
+    /// The name for people.
+    pub name: Option<String>,
+    /// The option `confine` as JSON.
+    pub confine: Option<String>,
+    /// How long a draft that is not used is kept, in ms. `None`: as long as a process has it open.
+    pub keep_ms: Option<u64>,
+    /// The directory of all drafts, absolute. `None`: the user's own.
+    pub dir: Option<PathBuf>,
+}
+
+/// A draft as it is now.
+#[derive(Debug)]
+pub struct DraftDescription {
+    /// The draft.
+    pub stored: StoredDraft,
+    /// The directory of all drafts.
+    pub dir: PathBuf,
+}
+
+/// The paths that a call is about: absolute, with everything below them. Empty: all.
+pub type ChosenPaths<'a> = &'a [PathBuf];
+
+/// What a draft has changed.
+#[derive(Debug)]
+pub struct DraftChanges {
+    /// The changes.
+    pub effect: NetEffect,
+    /// Bytes on the disk.
+    pub bytes: u64,
+    /// The paths that were changed beside the draft, each with how.
+    pub conflicts: Vec<(PathBuf, &'static str)>,
+}
+
+/// A side of a draft.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DraftSide {
+    /// As its commands see it.
+    Draft,
+    /// As it is outside.
+    Base,
+}
+
+/// What a commit has done, or would do.
+#[derive(Debug)]
+pub struct CommittedDraft {
+    /// The paths that were changed.
+    pub applied: Vec<PathBuf>,
+    /// The paths that stay in the draft, each with the reason.
+    pub skipped: Vec<(PathBuf, String)>,
+    /// The paths that were changed beside the draft: how, and where the draft has its side.
+    pub conflicts: Vec<(PathBuf, String, Option<PathBuf>)>,
+    /// The run that an undo takes back. `None`: nothing was changed.
+    pub run: Option<String>,
+    /// Whether the draft is over, because nothing of it is left.
+    pub is_over: bool,
+}
+
+/// Opens a draft, or makes one.
+///
+/// # Errors
+/// If there is none, or the directory cannot be drafted.
+pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescription, RunError> {
+    let OpenDraftOptions { root, cwd, id, name, confine, keep_ms, dir } = options;
+    let dir = store_directory(dir, environment)?;
+    let store = DraftStore::at(dir.clone());
+    let resolve = |root: &Path| {
+        root.canonicalize().map_err(|error| DraftFault::new(DraftReason::Root, format!("{}: {error}", root.display())))
+    };
+    let stored = if let Some(id) = id {
+        let mut stored = store.find(&id).map_err(DraftFault::from)?;
+        let asked = root.as_deref().map(resolve).transpose()?;
+        if asked.is_some_and(|root| root != stored.record.root) {
+            let (id, root) = (&stored.record.id, stored.record.root.display());
+            return Err(DraftFault::new(DraftReason::Unknown, format!("the draft {id} is one of {root}")).into());
+        }
+        if stored.record.state == DraftState::Committing {
+            finish_commit(stored)?;
+            stored = store.find(&id).map_err(DraftFault::from)?;
+        }
+        stored
+    } else {
+        let confine = confine.unwrap_or_else(|| "{}".to_owned());
+        check_confinement(&confine)?;
+        let root = resolve(&root.unwrap_or_else(|| default_root(&cwd)))?;
+        check_root(&root)?;
+        let keep = keep_ms.map_or(DraftRetention::Hosts, DraftRetention::Unused);
+        let settings = DraftSettings { name, confine, keep };
+        let made = store.begin(&new_id_of('d'), settings, &[root]);
+        made.map_err(DraftFault::from)?
+    };
+    DraftName { id: stored.record.id.clone(), dir: dir.clone() }.open()?;
+    Ok(DraftDescription { stored, dir })
+}
+
+/// Lists the drafts, the newest first: all, or those of one root.
+///
+/// # Errors
+/// If the user has no directory of drafts.
+pub fn list(root: Option<&Path>, dir: Option<PathBuf>, environment: &str) -> Result<Vec<DraftDescription>, RunError> {
+    let dir = store_directory(dir, environment)?;
+    let store = DraftStore::at(dir.clone());
+    store.sweep();
+    let root = root.map(|root| root.canonicalize().unwrap_or_else(|_| root.to_owned()));
+    let is_asked = |stored: &StoredDraft| root.as_ref().is_none_or(|root| stored.record.root == *root);
+    let found = store.list().into_iter().filter(is_asked);
+    Ok(found.map(|stored| DraftDescription { stored, dir: dir.clone() }).collect())
+}
+
+/// Returns what a draft has changed.
+///
+/// # Errors
+/// If there is no such draft, or something cannot be read.
+pub fn changes(name: &DraftName, paths: ChosenPaths<'_>) -> Result<DraftChanges, DraftFault> {
+    let stored = find(name)?;
+    let all = chosen_differences(&stored, paths)?;
+    let conflicts = all.iter().filter_map(|one| Some((one.path.clone(), one.conflict?))).collect();
+    let effect = effect_of(&all).map_err(|error| unreadable(&stored, &error))?;
+    Ok(DraftChanges { effect, bytes: stored.bytes(), conflicts })
+}
+
+/// Returns the changes as a patch for `git apply`.
+///
+/// # Errors
+/// As [`changes`].
+pub fn diff(name: &DraftName, paths: ChosenPaths<'_>, limits: PatchLimits) -> Result<String, DraftFault> {
+    let stored = find(name)?;
+    let all = chosen_differences(&stored, paths)?;
+    let renamed = effect_of(&all).map_err(|error| unreadable(&stored, &error))?.renamed;
+    patch_of(&all, &renamed, &stored.record.root, limits).map_err(|error| unreadable(&stored, &error))
+}
+
+/// Returns the contents of a file, or `None` if there is no file.
+///
+/// # Errors
+/// If there is no such draft, the path lies in no drafted directory, or the file cannot be read.
+pub fn read(name: &DraftName, path: &Path, side: DraftSide) -> Result<Option<Vec<u8>>, RunError> {
+    let stored = find(name)?;
+    let layer = stored.record.layers.iter().find(|layer| is_within(path, &layer.base));
+    let Some(layer) = layer else { return Err(outside(&stored, path)) };
+    let place = if side == DraftSide::Base {
+        Some(path.to_owned())
+    } else {
+        layer.find(path).map_err(|error| unreadable(&stored, &error))?
+    };
+    let Some(place) = place else { return Ok(None) };
+    match std::fs::symlink_metadata(&place) {
+        Ok(data) if data.is_file() => {}
+        _ => return Ok(None),
+    }
+    sys::read_regular(&place, MOST_READ).map(Some).map_err(|error| unreadable(&stored, &error).into())
+}
+
+/// Moves the changes of a draft, or a part of them, into its directory. A draft of which nothing is left is over.
+///
+/// # Errors
+/// If there is no such draft, a command runs in it, or nothing can be recorded for an undo.
+pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> Result<CommittedDraft, RunError> {
+    let mut locked = lock(name)?;
+    locked.go_on(&mut |_| false).map_err(DraftFault::from)?;
+    let dir = undo_store(None, environment).ok_or(UndoError::NoStore)?;
+    let undo = UndoStore::open(&dir).map_err(UndoError::from)?;
+    let outside_path = request.paths.iter().find(|path| !is_drafted(locked.stored(), path));
+    if let Some(path) = outside_path {
+        return Err(outside(locked.stored(), path));
+    }
+    let run = next_mark();
+    let made = locked.commit(request, (&undo, &run), &mut |_| false).map_err(DraftFault::from)?;
+    let place = |path: &Path| {
+        let place = locked.stored().record.layers.iter().find_map(|layer| layer.place_of(path))?;
+        let is_there = read_thing(&place).ok()?.is_some_and(|thing| !thing.state.is_absent());
+        is_there.then_some(place)
+    };
+    let conflicts = made.conflicts.into_iter().map(|(path, why)| {
+        let place = place(&path);
+        (path, why, place)
+    });
+    let conflicts: Vec<_> = conflicts.collect();
+    let left = || locked.stored().differences().map(|all| all.iter().any(|layer| !layer.is_empty()));
+    let is_over = !request.dry_run && conflicts.is_empty() && !left().map_err(DraftFault::from)?;
+    if !request.dry_run {
+        end_worlds(name);
+    }
+    if is_over {
+        locked.discard().map_err(DraftFault::from)?;
+        name.forget();
+    }
+    Ok(CommittedDraft { applied: made.applied, skipped: made.skipped, conflicts, run: made.run, is_over })
+}
+
+/// Removes a draft with all its changes.
+///
+/// # Errors
+/// If there is no such draft, or a command runs in it.
+pub fn discard(name: &DraftName) -> Result<(), DraftFault> {
+    let locked = lock(name)?;
+    end_worlds(name);
+    locked.discard()?;
+    name.forget();
+    Ok(())
+}
+
+/// Begins another draft with the changes of this one.
+///
+/// # Errors
+/// If there is no such draft, or a command runs in it.
+pub fn fork(name: &DraftName, people_call_it: Option<String>) -> Result<DraftDescription, DraftFault> {
+    let locked = lock(name)?;
+    let stored = locked.fork(&name.store(), &new_id_of('d'), people_call_it)?;
+    DraftName { id: stored.record.id.clone(), dir: name.dir.clone() }.open()?;
+    Ok(DraftDescription { stored, dir: name.dir.clone() })
+}
+
+/// Finishes a commit that was killed.
+///
+/// # Errors
+/// If a command runs in the draft, or the record of the commit cannot be read.
+pub(super) fn finish_commit(stored: StoredDraft) -> Result<(), DraftFault> {
+    let mut locked = stored.lock()?;
+    locked.go_on(&mut |_| false)?;
+    Ok(())
+}
+
+impl DraftDescription {
+    /// Returns how many paths the draft has changed.
+    ///
+    /// # Errors
+    /// If something cannot be read.
+    pub fn effect(&self) -> Result<NetEffect, DraftFault> {
+        let all = chosen_differences(&self.stored, &[])?;
+        effect_of(&all).map_err(|error| unreadable(&self.stored, &error))
+    }
+}
+
+/// Returns the directory of all drafts: the given one, or that of the user.
+fn store_directory(given: Option<PathBuf>, environment: &str) -> Result<PathBuf, DraftFault> {
+    let none = || {
+        DraftFault::new(
+            DraftReason::Unsupported,
+            "neither HOME nor XDG_STATE_HOME names a directory for drafts; give dir",
+        )
+    };
+    let dir = given.or_else(|| drafts_directory(environment)).ok_or_else(none)?;
+    // Links in it are resolved once it exists.
+    Ok(dir.canonicalize().unwrap_or(dir))
+}
+
+/// Refuses a root whose draft would be of more than a project.
+fn check_root(root: &Path) -> Result<(), DraftFault> {
+    let home = sys::home().map(PathBuf::from).and_then(|home| home.canonicalize().ok());
+    let refused =
+        |why: &str| Err(DraftFault::new(DraftReason::Root, format!("{} cannot be drafted: {why}", root.display())));
+    if !root.is_dir() {
+        return refused("it is no directory");
+    }
+    if home.is_some_and(|home| is_within(&home, root)) {
+        return refused("it is or holds your home");
+    }
+    Ok(())
+}
+
+fn find(name: &DraftName) -> Result<StoredDraft, DraftFault> {
+    Ok(name.store().find(&name.id)?)
+}
+
+/// Takes a draft for this process alone, once its commands are noted.
+fn lock(name: &DraftName) -> Result<LockedDraft, DraftFault> {
+    let open = name.if_open();
+    let _noted = open.as_ref().map(|open| open.noting.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(find(name)?.lock()?)
+}
+
+fn end_worlds(name: &DraftName) {
+    if let Some(open) = name.if_open() {
+        open.end_worlds();
+    }
+}
+
+fn is_drafted(stored: &StoredDraft, path: &Path) -> bool {
+    stored.record.layers.iter().any(|layer| is_within(path, &layer.base))
+}
+
+fn outside(stored: &StoredDraft, path: &Path) -> RunError {
+    let root = stored.record.root.display();
+    RunError::InvalidArg(format!("{} is not below {root}, which the draft {} is of", path.display(), stored.record.id))
+}
+
+fn unreadable(stored: &StoredDraft, error: &std::io::Error) -> DraftFault {
+    DraftFault::new(DraftReason::Unsupported, format!("the draft {} cannot be read: {error}", stored.record.id))
+}
+
+/// Returns the differences at these paths and below, sorted by path.
+fn chosen_differences(stored: &StoredDraft, paths: ChosenPaths<'_>) -> Result<Vec<DraftDifference>, DraftFault> {
+    let mut all: Vec<_> = stored.differences()?.into_iter().flatten().collect();
+    all.retain(|one| paths.is_empty() || paths.iter().any(|path| is_within(&one.path, path)));
+    all.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(all)
+}

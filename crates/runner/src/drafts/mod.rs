@@ -1,0 +1,18 @@
+//! Drafts, for callers: opened in this process, used by commands, looked at, committed and removed.
+//!
+//! | step | where |
+//! |---|---|
+//! | opening, and commands | `open_draft.rs` |
+//! | all that is asked of a draft | `draft_calls.rs` |
+//! | errors | `draft_fault.rs` |
+
+mod draft_calls;
+mod draft_fault;
+mod open_draft;
+
+pub use draft_calls::{
+    ChosenPaths, CommittedDraft, DraftChanges, DraftDescription, DraftSide, OpenDraftOptions, changes, commit, diff,
+    discard, fork, list, open, read,
+};
+pub use draft_fault::{DraftFault, DraftReason};
+pub use open_draft::{DraftName, DraftUse};

@@ -1,0 +1,264 @@
+//! The drafts that this process has open, and the worlds of their commands.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use serde::Deserialize;
+
+use super::draft_fault::{DraftFault, DraftReason};
+use crate::error::RunError;
+use crate::request::RequestError;
+use crate::run::{WorldOwner, runtime};
+use confine_policy::{OwnedPolicy, RawConfine, RealHost, policy_for_owner};
+use draft::draft_store::{DraftState, DraftStore, StoredDraft};
+
+/// A draft, as JavaScript names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DraftName {
+    /// Its id.
+    pub id: String,
+    /// The directory of all drafts, absolute.
+    pub dir: PathBuf,
+}
+
+/// A draft that is open in this process. Its worlds end with it.
+#[derive(Debug)]
+pub struct OpenDraft {
+    name: DraftName,
+    view: Mutex<Option<DraftView>>,
+    /// Held while the base is read at the paths that commands have touched.
+    pub(super) noting: Mutex<()>,
+    notes: AtomicU8,
+    /// Marks the draft as open here.
+    _open: File,
+}
+
+/// The confinement of a draft's commands. After a commit they get another one.
+#[derive(Debug, Clone)]
+struct DraftView {
+    generation: u64,
+    owner: Arc<WorldOwner>,
+    policy: Arc<OwnedPolicy>,
+}
+
+/// A draft in use by a command.
+#[derive(Debug)]
+pub struct DraftUse {
+    open: Arc<OpenDraft>,
+    /// The confinement of the command.
+    pub policy: Arc<OwnedPolicy>,
+    stored: StoredDraft,
+    /// Keeps others from changing the draft until the helper of the command does.
+    _held: File,
+}
+
+/// The open drafts, each with the number of its openings.
+type OpenDrafts = HashMap<DraftName, (Arc<OpenDraft>, usize)>;
+
+static OPEN: LazyLock<Mutex<OpenDrafts>> = LazyLock::new(Mutex::default);
+
+fn all_open() -> MutexGuard<'static, OpenDrafts> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl DraftName {
+    /// Returns the store of the draft.
+    pub fn store(&self) -> DraftStore {
+        DraftStore::at(self.dir.clone())
+    }
+
+    /// Opens the draft in this process once more, until [`DraftName::close`].
+    ///
+    /// # Errors
+    /// If there is no such draft.
+    pub(super) fn open(&self) -> Result<(), DraftFault> {
+        let mark = self.store().find(&self.id)?.open_here()?;
+        let made = || OpenDraft {
+            name: self.clone(),
+            view: Mutex::default(),
+            noting: Mutex::default(),
+            notes: AtomicU8::new(IDLE),
+            _open: mark,
+        };
+        let mut all = all_open();
+        all.entry(self.clone()).or_insert_with(|| (Arc::new(made()), 0)).1 += 1;
+        Ok(())
+    }
+
+    /// Returns the draft, if it is open in this process.
+    pub(super) fn if_open(&self) -> Option<Arc<OpenDraft>> {
+        all_open().get(self).map(|(open, _)| Arc::clone(open))
+    }
+
+    /// Takes an opening back. With the last one, the worlds of the draft end, and the draft with them if nobody keeps
+    /// it.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn close(&self) -> Result<(), DraftFault> {
+        let mut all = all_open();
+        let Some((_, openings)) = all.get_mut(self) else { return Ok(()) };
+        *openings -= 1;
+        if *openings > 0 {
+            return Ok(());
+        }
+        let last = all.remove(self);
+        drop(all);
+        drop(last);
+        Ok(self.store().remove_if_expired(&self.id)?)
+    }
+
+    /// Forgets a draft that is over.
+    pub(super) fn forget(&self) {
+        let forgotten = all_open().remove(self);
+        drop(forgotten);
+    }
+
+    /// Opens the draft for a command.
+    ///
+    /// # Errors
+    /// If there is no such draft, it is being committed, forked or discarded, or its confinement is impossible here.
+    pub fn use_for_command(&self, environment: &str) -> Result<DraftUse, RequestError> {
+        let gone =
+            || DraftFault::new(DraftReason::Unknown, format!("the draft {} is not open in this process", self.id));
+        let open = self.if_open().ok_or_else(gone)?;
+        let enter = || self.store().enter(&self.id).map_err(DraftFault::from);
+        let (mut stored, mut held) = enter()?;
+        if stored.record.state == DraftState::Committing {
+            drop(held);
+            super::draft_calls::finish_commit(stored)?;
+            (stored, held) = enter()?;
+        }
+        let view = open.view(&stored, environment)?;
+        Ok(DraftUse { open, policy: view.policy, stored, _held: held })
+    }
+}
+
+impl OpenDraft {
+    /// Returns the confinement of commands, as the draft is now.
+    fn view(&self, stored: &StoredDraft, environment: &str) -> Result<DraftView, RequestError> {
+        let generation = stored.record.generation;
+        let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(view) = view.as_ref().filter(|view| view.generation == generation) {
+            return Ok(view.clone());
+        }
+        let owner = WorldOwner::new();
+        let raw = confinement_of(stored)?;
+        let made = policy_for_owner(raw, owner.number(), &stored.record.root, &RealHost { environment })?;
+        let mut policy = (*made).clone();
+        policy.policy.draft = Some(stored.tree());
+        let made = DraftView { generation, owner, policy: Arc::new(policy) };
+        if let Some(earlier) = view.replace(made.clone()) {
+            earlier.owner.end();
+        }
+        Ok(made)
+    }
+
+    /// Ends the worlds of the draft's commands. The next command gets another world.
+    pub fn end_worlds(&self) {
+        if let Some(view) = self.view.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            view.owner.end();
+        }
+    }
+
+    /// Reads the base in the background at the paths that a command has touched. Commands that end meanwhile have one
+    /// more reading together.
+    fn note_touched(self: &Arc<Self>) {
+        if self.notes.swap(AGAIN, Ordering::SeqCst) != IDLE {
+            return;
+        }
+        let Ok(runtime) = runtime() else { return };
+        let open = Arc::clone(self);
+        drop(runtime.spawn_blocking(move || {
+            let _noting = open.noting.lock().unwrap_or_else(PoisonError::into_inner);
+            while open.notes.swap(NOTING, Ordering::SeqCst) == AGAIN {
+                // Whoever changes the draft meanwhile reads the base first.
+                let Ok((stored, _held)) = open.name.store().enter(&open.name.id) else { break };
+                let _seen_later = stored.note_touched();
+                if open.notes.compare_exchange(NOTING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                    return;
+                }
+            }
+            open.notes.store(IDLE, Ordering::SeqCst);
+        }));
+    }
+}
+
+/// No reading of the base is under way.
+const IDLE: u8 = 0;
+/// One is under way.
+const NOTING: u8 = 1;
+/// One has to begin.
+const AGAIN: u8 = 2;
+
+impl Drop for OpenDraft {
+    fn drop(&mut self) {
+        self.end_worlds();
+    }
+}
+
+impl DraftUse {
+    /// Returns the id of the draft.
+    pub fn id(&self) -> &str {
+        &self.open.name.id
+    }
+
+    /// Counts the command, which begins now.
+    ///
+    /// # Errors
+    /// If nothing can be written to the draft.
+    pub fn count_run(&self) -> Result<(), DraftFault> {
+        Ok(self.stored.count_run()?)
+    }
+
+    /// Returns the fault of a draft whose view could not be made.
+    pub fn without_view(why: &str, errno: Option<i32>) -> DraftFault {
+        if errno == Some(libc::EBUSY) {
+            return DraftFault::new(DraftReason::Busy, format!("the draft cannot be used here now: {why}"));
+        }
+        let message = format!("drafts need user namespaces and an overlay on the file system of their store: {why}");
+        DraftFault::new(DraftReason::Unsupported, message)
+    }
+}
+
+impl Drop for DraftUse {
+    fn drop(&mut self) {
+        self.open.note_touched();
+    }
+}
+
+/// Returns the options of the confinement of a draft's commands.
+fn confinement_of(stored: &StoredDraft) -> Result<RawConfine, DraftFault> {
+    let raw = RawConfine::from_json(&stored.record.settings.confine)
+        .map_err(|error| DraftFault::new(DraftReason::Unsupported, format!("the draft's confine: {error}")))?;
+    let store = stored.tree().room.parent().map(|store| store.to_string_lossy().into_owned());
+    // A repository that lies elsewhere is not drafted.
+    Ok(RawConfine { git: Some("none".into()), store, ..raw })
+}
+
+/// Checks the options of the confinement of a draft's commands, of which nothing may reach out of the draft.
+///
+/// # Errors
+/// [`RunError::InvalidArg`]
+pub fn check_confinement(options: &str) -> Result<(), RunError> {
+    let raw = RawConfine::from_json(options).map_err(|error| RunError::InvalidArg(format!("confine: {error}")))?;
+    let refused = |option: &str, why: &str| Err(RunError::InvalidArg(format!("confine.{option}: {why}")));
+    let workspace = "commands of a draft may change its root and nothing else";
+    match &raw {
+        RawConfine { profile: Some(profile), .. } if profile != "workspace" => refused("profile", workspace),
+        RawConfine { write, .. } if !write.is_empty() => refused("write", workspace),
+        RawConfine { tmp: Some(tmp), .. } if tmp != "private" => refused("tmp", workspace),
+        RawConfine { git: Some(git), .. } if git != "none" => refused("git", workspace),
+        RawConfine { expose, .. } if !expose.is_empty() => refused("expose", "give the draft the option expose"),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the top of the repository of a directory, or the directory itself.
+pub fn default_root(cwd: &Path) -> PathBuf {
+    cwd.ancestors().find(|above| above.join(".git").exists()).unwrap_or(cwd).to_owned()
+}

@@ -1,0 +1,230 @@
+import { resolve } from '../core/builtins.ts';
+import { settled } from '../core/calls.ts';
+import { ownEnvironment } from '../request.ts';
+import { warmUp } from '../shells.ts';
+import { checkOpen, type DraftParts, keepDraft, pathsIn } from './handle.ts';
+import {
+  checkChanges,
+  checkCommit,
+  checkDiff,
+  checkDrafts,
+  checkFork,
+  checkOpenDraft,
+  checkPath,
+  checkRead,
+} from './options.ts';
+import type {
+  Committed,
+  DraftChanges,
+  DraftChangesOptions,
+  DraftCommitOptions,
+  DraftDiffOptions,
+  DraftInfo,
+  DraftOptions,
+  DraftReadOptions,
+  ListDraftsOptions,
+} from './types.ts';
+
+const DAY = 86_400_000;
+const KEPT_DAYS = 7;
+
+/** A draft as the addon describes it. */
+type Told = Omit<DraftInfo, 'counts'> & { dir: string; counts: DraftInfo['counts'] | null };
+
+/** Makes a call about drafts. */
+function ask<T>(call: object): Promise<T> {
+  const text = JSON.stringify(call);
+  return settled({
+    begin: (way) => way.draft(text, ownEnvironment()),
+    kind: 'told',
+    answer: ({ answer }) => JSON.parse(answer) as T,
+  });
+}
+
+/** Opens a draft; see `openDraft` of the main entry. */
+export async function open(options: DraftOptions = {}): Promise<Draft> {
+  checkOpenDraft(options);
+  const { root, id, name, confine, keep = { days: KEPT_DAYS }, dir } = options;
+  const wanted = {
+    cwd: process.cwd(),
+    root: root === undefined ? undefined : resolve(root),
+    id,
+    name,
+    confine: confine && JSON.stringify(confine),
+    keepMs: keep === 'process' ? undefined : Math.round(keep.days * DAY),
+    dir: dir === undefined ? undefined : resolve(dir),
+  };
+  const draft = new Draft(await ask<Told>({ call: 'open', options: wanted }));
+  // What cannot be made is the error of the first command.
+  warmUp({ draft }).catch(() => {});
+  return draft;
+}
+
+/** Lists drafts; see `drafts` of the main entry. */
+export async function list(options: ListDraftsOptions = {}): Promise<DraftInfo[]> {
+  checkDrafts(options);
+  const { root, dir } = options;
+  const wanted = { root: root && resolve(root), dir: dir && resolve(dir) };
+  const found = await ask<(Told & DraftInfo)[]>({ call: 'list', ...wanted });
+  return found.map(({ dir, ...info }) => info);
+}
+
+/**
+ * Work that has not happened yet: commands with the option `draft` see the root at its own path, with all that is in
+ * it, and what they change is kept apart until it is committed. Made by `openDraft`.
+ *
+ * After `commit` of all that is in it, and after `discard`, every use is `ERR_BASH_DRAFT` with the reason `'unknown'`.
+ */
+export class Draft {
+  /** Its name for `openDraft({ id })`. */
+  readonly id: string;
+  /** The name for people, or `null`. */
+  readonly name: string | null;
+  /** The drafted directory, absolute and without links. */
+  readonly root: string;
+  /** When it was opened first, Unix time in ms. */
+  readonly createdAt: number;
+  #state: 'open' | 'committing' | 'committed' | 'discarded' = 'open';
+  readonly #parts: DraftParts;
+  #closing: Promise<void> | undefined;
+
+  /** @internal */
+  constructor({ id, name, root, createdAt, dir }: Told) {
+    this.id = id;
+    this.name = name;
+    this.root = root;
+    this.createdAt = createdAt;
+    const ending = new AbortController();
+    this.#parts = { id, dir, root, over: null, ending, running: new Set(), tasks: new Set() };
+    keepDraft(this, this.#parts);
+  }
+
+  /** Whether it can be used, is being committed by this object, or is over. */
+  get state(): 'open' | 'committing' | 'committed' | 'discarded' {
+    return this.#state;
+  }
+
+  /**
+   * Resolves with what the draft has changed, and with the paths that someone outside has changed as well. Reads what
+   * the draft has changed, and not the root. May be called while commands run.
+   *
+   * @example const { counts, conflicts } = await draft.changes();
+   */
+  async changes(options: DraftChangesOptions = {}): Promise<DraftChanges> {
+    checkChanges(options);
+    return this.#ask('changes', { paths: this.#paths(options.paths), list: options.list ?? 100 });
+  }
+
+  /**
+   * Resolves with the changes as a patch that `git apply` takes in the root. Binary files are named at its beginning,
+   * with their sizes.
+   *
+   * @example const patch = await draft.diff({ paths: ['src'] });
+   */
+  async diff(options: DraftDiffOptions = {}): Promise<string> {
+    checkDiff(options);
+    const { paths, context = 3, maxBytes = 1 << 20 } = options;
+    return this.#ask('diff', { paths: this.#paths(paths), context, maxBytes });
+  }
+
+  /**
+   * Resolves with the contents of a file, or `null` if there is no file. A relative path begins in the root; one that
+   * is not below it is `ERR_BASH_INVALID_ARG`. A link is not followed.
+   *
+   * @example const text = String(await draft.read('package.json'));
+   */
+  async read(path: string, options: DraftReadOptions = {}): Promise<Uint8Array | null> {
+    checkPath(path);
+    checkRead(options);
+    checkOpen(this.#parts);
+    const call = { call: 'read', draft: this.#name, path: this.#paths([path])[0], side: options.side ?? 'draft' };
+    const text = JSON.stringify(call);
+    return settled({
+      begin: (way) => way.draft(text, ownEnvironment()),
+      kind: 'read',
+      answer: ({ bytes }) => bytes ?? null,
+    });
+  }
+
+  /**
+   * Moves the changes into the root, all or those of `paths`. With `'stop'`, the default, a path that was changed
+   * outside as well stops it: the promise resolves with the conflicts, and nothing was changed.
+   *
+   * Rejects with `ERR_BASH_DRAFT`, reason `'busy'`, while a command runs in the draft. A commit that is killed is
+   * finished by whoever uses the draft next. `undo(undoId)` takes a commit back. The draft is over if nothing of it is
+   * left, and stays otherwise.
+   *
+   * @example const { applied, conflicts, undoId } = await draft.commit();
+   */
+  async commit(options: DraftCommitOptions = {}): Promise<Committed> {
+    checkCommit(options);
+    const { paths, onConflict = 'stop', dryRun = false } = options;
+    checkOpen(this.#parts);
+    if (!dryRun) this.#state = 'committing';
+    try {
+      const wanted = { paths: this.#paths(paths), onConflict, dryRun };
+      const { isOver, ...committed } = await this.#ask<Committed & { isOver: boolean }>('commit', wanted);
+      if (isOver) this.#parts.over = 'committed';
+      return committed;
+    } finally {
+      if (!dryRun) this.#state = this.#parts.over === 'committed' ? 'committed' : 'open';
+    }
+  }
+
+  /**
+   * Removes the draft with all its changes. Rejects with `ERR_BASH_DRAFT`, reason `'busy'`, while a command runs in it.
+   *
+   * @example await draft.discard();
+   */
+  async discard(): Promise<void> {
+    await this.#ask('discard', {});
+    this.#parts.over = 'discarded';
+    this.#state = 'discarded';
+  }
+
+  /**
+   * Opens a second draft, which begins with the changes of this one. From then on neither sees the other. Rejects with
+   * `ERR_BASH_DRAFT`, reason `'busy'`, while a command runs in this draft.
+   *
+   * @example const bolder = await draft.fork({ name: 'the same without the cache' });
+   */
+  async fork(options: { name?: string | undefined } = {}): Promise<Draft> {
+    checkFork(options);
+    return new Draft(await this.#ask<Told>('fork', { name: options.name }));
+  }
+
+  /**
+   * Ends the commands and tasks that this process runs in the draft. Its changes stay, as `keep` says. May be called
+   * again.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Same as `close()`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    const { ending, running, tasks, over } = this.#parts;
+    this.#parts.over ??= 'closed';
+    ending.abort();
+    await Promise.allSettled([...running, ...[...tasks].map((end) => end())]);
+    if (over === null) await ask({ call: 'close', draft: this.#name });
+  }
+
+  get #name() {
+    return { id: this.id, dir: this.#parts.dir };
+  }
+
+  #paths(paths: readonly string[] | undefined): string[] {
+    return pathsIn(this.#parts, paths);
+  }
+
+  async #ask<T>(call: string, wanted: object): Promise<T> {
+    checkOpen(this.#parts);
+    return ask<T>({ call, draft: this.#name, ...wanted });
+  }
+}
