@@ -30,8 +30,11 @@ export default {
     layer('errors-name-findings-only', 'errors\\.ts$', ['safety/analysis\\.ts$']),
     layer(
       'main-entry',
-      '(bash|bash-options|index|option-checks|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|evidence|fleet|ledger|observe|pty|reduce|registry|safety|schema|target|undo)/',
-      ['[a-z-]+\\.ts$', '(confine|core|evidence|fleet|ledger|observe|pty|reduce|registry|safety|schema|target|undo)/'],
+      '(bash|bash-options|index|option-checks|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|draft|evidence|fleet|ledger|observe|pty|reduce|registry|safety|schema|target|undo)/',
+      [
+        '[a-z-]+\\.ts$',
+        '(confine|core|draft|evidence|fleet|ledger|observe|pty|reduce|registry|safety|schema|target|undo)/',
+      ],
     ),
     layer('tool-knows-no-adapter', 'tool/', ['tool/', ...SHARED]),
     layer('ai-is-on-tool', 'ai/', ['ai/', 'tool/', 'safety/unit-text\\.ts$', ...SHARED]),

@@ -1514,8 +1514,8 @@ interface BackgroundRegistryOptions {
    */
   confine?: ConfineSetting | undefined;
   /**
-   * The draft of tasks that `start` starts, as in `bash()`, unless a task has its own `draft`. They have the confinement
-   * of the draft.
+   * The draft of tasks that `start` starts, as in `bash()`, unless a task has its own `draft`. They have the
+   * confinement of the draft.
    *
    * @default none
    * @example new BackgroundRegistry({ draft: await openDraft() });
@@ -2686,6 +2686,8 @@ interface BashRun {
   notes: string[];
   /** The name of the target that ran the command, whose paths and pids these are; `null`: this machine. */
   target: string | null;
+  /** The id of the draft in which the command ran; `null` outside of drafts. */
+  draft: string | null;
 }
 /** The result of a command that has ended. */
 interface BashEnded extends BashRun {
@@ -3184,7 +3186,8 @@ type TargetReason = 'unreachable' | 'auth' | 'host-key' | 'shell' | 'timeout' | 
 /**
  * Why a draft cannot be used. `'unsupported'`: this system has no user namespaces or no overlay on that file system, or
  * refuses to read or write there. `'unknown'`: there is no such draft, or no more. `'busy'`: a command runs in it, or
- * another process commits, forks or discards it. `'space'`: the disk is full. `'root'`: the directory cannot be drafted.
+ * another process commits, forks or discards it. `'space'`: the disk is full. `'root'`: the directory cannot be
+ * drafted.
  */
 type DraftReason = 'unsupported' | 'unknown' | 'busy' | 'space' | 'root';
 /** The codes of a `BashError`. */
@@ -3749,9 +3752,9 @@ declare function undoPoints(options?: UndoPointsOptions): Promise<UndoPoint[]>;
  * kept apart until `commit`. Copies nothing. Needs Linux with user namespaces, and an overlay on the file system of the
  * drafts. See docs/drafts.md.
  *
- * Rejects with `ERR_BASH_DRAFT` and its `reason` if the directory cannot be drafted, or there is no draft `id`, and with
- * `ERR_BASH_INVALID_ARG` for a wrong option. If this system has no overlay for it, the first command rejects, with the
- * reason `'unsupported'`.
+ * Rejects with `ERR_BASH_DRAFT` and its `reason` if the directory cannot be drafted, or there is no draft `id`, and
+ * with `ERR_BASH_INVALID_ARG` for a wrong option. If this system has no overlay for it, the first command rejects, with
+ * the reason `'unsupported'`.
  *
  * @example await using draft = await openDraft({ root: '/srv/project' });
  */

@@ -25,7 +25,8 @@ export type TargetReason =
 /**
  * Why a draft cannot be used. `'unsupported'`: this system has no user namespaces or no overlay on that file system, or
  * refuses to read or write there. `'unknown'`: there is no such draft, or no more. `'busy'`: a command runs in it, or
- * another process commits, forks or discards it. `'space'`: the disk is full. `'root'`: the directory cannot be drafted.
+ * another process commits, forks or discards it. `'space'`: the disk is full. `'root'`: the directory cannot be
+ * drafted.
  */
 export type DraftReason = 'unsupported' | 'unknown' | 'busy' | 'space' | 'root';
 

@@ -250,9 +250,9 @@ export function undoPoints(options?: UndoPointsOptions): Promise<UndoPoint[]> {
  * kept apart until `commit`. Copies nothing. Needs Linux with user namespaces, and an overlay on the file system of the
  * drafts. See docs/drafts.md.
  *
- * Rejects with `ERR_BASH_DRAFT` and its `reason` if the directory cannot be drafted, or there is no draft `id`, and with
- * `ERR_BASH_INVALID_ARG` for a wrong option. If this system has no overlay for it, the first command rejects, with the
- * reason `'unsupported'`.
+ * Rejects with `ERR_BASH_DRAFT` and its `reason` if the directory cannot be drafted, or there is no draft `id`, and
+ * with `ERR_BASH_INVALID_ARG` for a wrong option. If this system has no overlay for it, the first command rejects, with
+ * the reason `'unsupported'`.
  *
  * @example await using draft = await openDraft({ root: '/srv/project' });
  */

@@ -72,6 +72,8 @@ export interface BashRun {
   notes: string[];
   /** The name of the target that ran the command, whose paths and pids these are; `null`: this machine. */
   target: string | null;
+  /** The id of the draft in which the command ran; `null` outside of drafts. */
+  draft: string | null;
 }
 
 /** The result of a command that has ended. */

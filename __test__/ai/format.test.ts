@@ -29,6 +29,7 @@ const TASK: BackgroundTask = {
   signal: null,
   endedAt: null,
   target: null,
+  draft: null,
 };
 const UNCUT: Truncation = {
   keep: 'tail',

@@ -57,6 +57,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/terminals.md': { ts: EXAMPLES },
   'docs/testing-agents.md': { ts: '__test__/ai/testing-agents.test.ts' },
   'docs/tokens.md': { ts: EXAMPLES },
+  'docs/drafts.md': { ts: EXAMPLES },
   'docs/undo.md': { ts: EXAMPLES },
   'examples/coding-agent/README.md': { sh: COMMANDS },
   ...Object.fromEntries(

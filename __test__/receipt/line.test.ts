@@ -127,6 +127,7 @@ describe('what a model reads of a receipt', () => {
         startedAt: 1,
         endedAt: 2,
         target: null,
+        draft: null,
       },
       ...{ state: 'exited' as const, exitCode: 0, signal: null },
     };

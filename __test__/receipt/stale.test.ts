@@ -278,7 +278,17 @@ describe('what a model reads of stale files', () => {
     const line = '[changed since you read it: src/a.ts, package.json (deleted)]';
     expect(text(stale)).toBe(`(no output)\n\nexit code: 0\n\n${line}`);
     const task = {
-      ...{ id: 't', pid: 7, pgid: 7, command: 'make', cwd: '/srv', logPath: '/l', startedAt: 1, target: null },
+      ...{
+        id: 't',
+        pid: 7,
+        pgid: 7,
+        command: 'make',
+        cwd: '/srv',
+        logPath: '/l',
+        startedAt: 1,
+        target: null,
+        draft: null,
+      },
     };
     const ended = { ...task, endedAt: 2, state: 'exited' as const, exitCode: 0, signal: null };
     expect(formatCheck({ ...CHECK, task: ended, stale })).toContain(

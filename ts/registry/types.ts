@@ -74,8 +74,8 @@ export interface BackgroundRegistryOptions {
    */
   confine?: ConfineSetting | undefined;
   /**
-   * The draft of tasks that `start` starts, as in `bash()`, unless a task has its own `draft`. They have the confinement
-   * of the draft.
+   * The draft of tasks that `start` starts, as in `bash()`, unless a task has its own `draft`. They have the
+   * confinement of the draft.
    *
    * @default none
    * @example new BackgroundRegistry({ draft: await openDraft() });

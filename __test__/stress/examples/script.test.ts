@@ -31,6 +31,7 @@ function done(command: string, stdout: string, exitCode = 0, stderr = '') {
     stale: [],
     view: null,
     target: null,
+    draft: null,
     notes: [],
   });
   return { command, text, ok: exitCode === 0 };
@@ -66,6 +67,7 @@ const TASK = {
   signal: null,
   endedAt: null,
   target: null,
+  draft: null,
 };
 const cart = done('cat', "import { sum } from '../lib/it.mjs';\nequal(sum([{ price: 1, n: 2 }]), 2);\n");
 const passed = done('npm test', 'ok\n');

@@ -369,7 +369,9 @@ impl StoredDraft {
             let since = data.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
             Some((data.len(), u64::try_from(since.as_millis()).ok()?))
         };
-        fs::metadata(self.path.join(RUNS)).ok().and_then(of).unwrap_or((0, self.record.created_at))
+        let (runs, last) = fs::metadata(self.path.join(RUNS)).ok().and_then(of).unwrap_or_default();
+        // The clock of files ticks later.
+        (runs, last.max(self.record.created_at))
     }
 
     /// Marks the draft as open in this process, until the file is closed.

@@ -65,6 +65,7 @@ export function sandboxRunner(sandbox: ToolSandbox): BashRunner {
       reused: null,
       view: null,
       target: null,
+      draft: null,
       notes: [
         ...exit.notes,
         ...lossIn(exit.record),

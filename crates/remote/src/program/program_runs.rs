@@ -27,9 +27,10 @@ use runner::error::RunError;
 use runner::pty::CommandTerminal;
 use runner::request::RawOptions;
 use runner::run::outcome::CommandOutcome;
-use runner::run::{CallerReply, LISTED_SURVIVORS, SubmittedCommand, end_worlds, request_of, warm_up};
+use runner::run::{CallerReply, LISTED_SURVIVORS, SubmittedCommand, request_of, warm_up};
 use runner::session::SessionRun;
 use runner::snapshot::SnapshotRequest;
+use runner::supervise::end_worlds;
 use wire::{MailboxMessage, WireError};
 
 /// Most survivors that are told of a command whose result could not be sent.

@@ -6,9 +6,10 @@ use std::sync::PoisonError;
 use serde::Deserialize;
 
 use super::draft_fault::{DraftFault, DraftReason};
-use super::open_draft::{DraftName, check_confinement, default_root};
+use super::open_draft::{DraftName, finish_commit};
 use crate::error::RunError;
-use crate::request::{drafts_directory, undo_store};
+use crate::request::{RequestError, drafts_directory, undo_store};
+use confine_policy::RawConfine;
 use draft::difference::DraftDifference;
 use draft::draft_commit::CommitRequest;
 use draft::draft_effect::effect_of;
@@ -102,6 +103,7 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
     let resolve = |root: &Path| {
         root.canonicalize().map_err(|error| DraftFault::new(DraftReason::Root, format!("{}: {error}", root.display())))
     };
+    let is_new = id.is_none();
     let stored = if let Some(id) = id {
         let mut stored = store.find(&id).map_err(DraftFault::from)?;
         let asked = root.as_deref().map(resolve).transpose()?;
@@ -124,7 +126,16 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
         let made = store.begin(&new_id_of('d'), settings, &[root]);
         made.map_err(DraftFault::from)?
     };
-    DraftName { id: stored.record.id.clone(), dir: dir.clone() }.open()?;
+    let name = DraftName { id: stored.record.id.clone(), dir: dir.clone() };
+    let open = name.open(&stored)?;
+    if let Err(error) = open.view(&stored, environment) {
+        // A new one would be of no use.
+        let _of_another_process = name.close();
+        if is_new {
+            let _nobody_has_it = stored.lock().and_then(LockedDraft::discard);
+        }
+        return Err(RequestError::from(error).into());
+    }
     Ok(DraftDescription { stored, dir })
 }
 
@@ -242,18 +253,8 @@ pub fn discard(name: &DraftName) -> Result<(), DraftFault> {
 pub fn fork(name: &DraftName, people_call_it: Option<String>) -> Result<DraftDescription, DraftFault> {
     let locked = lock(name)?;
     let stored = locked.fork(&name.store(), &new_id_of('d'), people_call_it)?;
-    DraftName { id: stored.record.id.clone(), dir: name.dir.clone() }.open()?;
+    DraftName { id: stored.record.id.clone(), dir: name.dir.clone() }.open(&stored)?;
     Ok(DraftDescription { stored, dir: name.dir.clone() })
-}
-
-/// Finishes a commit that was killed.
-///
-/// # Errors
-/// If a command runs in the draft, or the record of the commit cannot be read.
-pub(super) fn finish_commit(stored: StoredDraft) -> Result<(), DraftFault> {
-    let mut locked = stored.lock()?;
-    locked.go_on(&mut |_| false)?;
-    Ok(())
 }
 
 impl DraftDescription {
@@ -330,4 +331,27 @@ fn chosen_differences(stored: &StoredDraft, paths: ChosenPaths<'_>) -> Result<Ve
     all.retain(|one| paths.is_empty() || paths.iter().any(|path| is_within(&one.path, path)));
     all.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(all)
+}
+
+/// Checks the options of the confinement of a draft's commands, of which nothing may reach out of the draft.
+///
+/// # Errors
+/// [`RunError::InvalidArg`]
+fn check_confinement(options: &str) -> Result<(), RunError> {
+    let raw = RawConfine::from_json(options).map_err(|error| RunError::InvalidArg(format!("confine: {error}")))?;
+    let refused = |option: &str, why: &str| Err(RunError::InvalidArg(format!("confine.{option}: {why}")));
+    let workspace = "commands of a draft may change its root and nothing else";
+    match &raw {
+        RawConfine { profile: Some(profile), .. } if profile != "workspace" => refused("profile", workspace),
+        RawConfine { write, .. } if !write.is_empty() => refused("write", workspace),
+        RawConfine { tmp: Some(tmp), .. } if tmp != "private" => refused("tmp", workspace),
+        RawConfine { git: Some(git), .. } if git != "none" => refused("git", workspace),
+        RawConfine { expose, .. } if !expose.is_empty() => refused("expose", "give the draft the option expose"),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the top of the repository of a directory, or the directory itself.
+fn default_root(cwd: &Path) -> PathBuf {
+    cwd.ancestors().find(|above| above.join(".git").exists()).unwrap_or(cwd).to_owned()
 }

@@ -9,11 +9,10 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 
 use super::draft_fault::{DraftFault, DraftReason};
-use crate::error::RunError;
-use crate::request::RequestError;
-use crate::run::{WorldOwner, runtime};
-use confine_policy::{OwnedPolicy, RawConfine, RealHost, policy_for_owner};
+use crate::supervise::{HelperProcesses, end_worlds, next_owner};
+use confine_policy::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
 use draft::draft_store::{DraftState, DraftStore, StoredDraft};
+use undo::path_map::is_within;
 
 /// A draft, as JavaScript names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
@@ -34,14 +33,14 @@ pub struct OpenDraft {
     pub(super) noting: Mutex<()>,
     notes: AtomicU8,
     /// Marks the draft as open here.
-    _open: File,
+    mark: Mutex<Option<File>>,
 }
 
 /// The confinement of a draft's commands. After a commit they get another one.
 #[derive(Debug, Clone)]
-struct DraftView {
+pub(super) struct DraftView {
     generation: u64,
-    owner: Arc<WorldOwner>,
+    owner: u64,
     policy: Arc<OwnedPolicy>,
 }
 
@@ -71,27 +70,37 @@ impl DraftName {
         DraftStore::at(self.dir.clone())
     }
 
-    /// Opens the draft in this process once more, until [`DraftName::close`].
+    /// Opens a draft of this name in this process once more, until [`DraftName::close`].
     ///
     /// # Errors
-    /// If there is no such draft.
-    pub(super) fn open(&self) -> Result<(), DraftFault> {
-        let mark = self.store().find(&self.id)?.open_here()?;
+    /// If the system refuses.
+    pub(super) fn open(&self, stored: &StoredDraft) -> Result<Arc<OpenDraft>, DraftFault> {
+        let mark = stored.open_here()?;
         let made = || OpenDraft {
             name: self.clone(),
             view: Mutex::default(),
             noting: Mutex::default(),
             notes: AtomicU8::new(IDLE),
-            _open: mark,
+            mark: Mutex::new(Some(mark)),
         };
         let mut all = all_open();
-        all.entry(self.clone()).or_insert_with(|| (Arc::new(made()), 0)).1 += 1;
-        Ok(())
+        let (open, openings) = all.entry(self.clone()).or_insert_with(|| (Arc::new(made()), 0));
+        *openings += 1;
+        Ok(Arc::clone(open))
     }
 
     /// Returns the draft, if it is open in this process.
     pub(super) fn if_open(&self) -> Option<Arc<OpenDraft>> {
         all_open().get(self).map(|(open, _)| Arc::clone(open))
+    }
+
+    /// Returns whether commands of the draft see a directory at a path.
+    pub fn shows_directory(&self, path: &Path) -> bool {
+        let Ok(stored) = self.store().find(&self.id) else { return false };
+        match stored.record.layers.iter().find(|layer| is_within(path, &layer.base)) {
+            Some(layer) => layer.find(path).is_ok_and(|place| place.is_some_and(|place| place.is_dir())),
+            None => path.is_dir(),
+        }
     }
 
     /// Takes an opening back. With the last one, the worlds of the draft end, and the draft with them if nobody keeps
@@ -108,7 +117,11 @@ impl DraftName {
         }
         let last = all.remove(self);
         drop(all);
-        drop(last);
+        if let Some((open, _)) = last {
+            open.end_worlds();
+            // The base may still be read in the background.
+            *open.mark.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
         Ok(self.store().remove_if_expired(&self.id)?)
     }
 
@@ -122,7 +135,7 @@ impl DraftName {
     ///
     /// # Errors
     /// If there is no such draft, it is being committed, forked or discarded, or its confinement is impossible here.
-    pub fn use_for_command(&self, environment: &str) -> Result<DraftUse, RequestError> {
+    pub fn use_for_command(&self, environment: &str) -> Result<DraftUse, DraftFault> {
         let gone =
             || DraftFault::new(DraftReason::Unknown, format!("the draft {} is not open in this process", self.id));
         let open = self.if_open().ok_or_else(gone)?;
@@ -130,30 +143,31 @@ impl DraftName {
         let (mut stored, mut held) = enter()?;
         if stored.record.state == DraftState::Committing {
             drop(held);
-            super::draft_calls::finish_commit(stored)?;
+            finish_commit(stored)?;
             (stored, held) = enter()?;
         }
-        let view = open.view(&stored, environment)?;
+        let confined = open.view(&stored, environment);
+        let view = confined.map_err(|error| DraftFault::new(DraftReason::Unsupported, error.to_string()))?;
         Ok(DraftUse { open, policy: view.policy, stored, _held: held })
     }
 }
 
 impl OpenDraft {
     /// Returns the confinement of commands, as the draft is now.
-    fn view(&self, stored: &StoredDraft, environment: &str) -> Result<DraftView, RequestError> {
+    pub(super) fn view(&self, stored: &StoredDraft, environment: &str) -> Result<DraftView, PolicyError> {
         let generation = stored.record.generation;
         let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(view) = view.as_ref().filter(|view| view.generation == generation) {
             return Ok(view.clone());
         }
-        let owner = WorldOwner::new();
+        let owner = next_owner();
         let raw = confinement_of(stored)?;
-        let made = policy_for_owner(raw, owner.number(), &stored.record.root, &RealHost { environment })?;
+        let made = policy_for_owner(raw, owner, &stored.record.root, &RealHost { environment })?;
         let mut policy = (*made).clone();
         policy.policy.draft = Some(stored.tree());
         let made = DraftView { generation, owner, policy: Arc::new(policy) };
         if let Some(earlier) = view.replace(made.clone()) {
-            earlier.owner.end();
+            end_worlds(earlier.owner);
         }
         Ok(made)
     }
@@ -161,7 +175,7 @@ impl OpenDraft {
     /// Ends the worlds of the draft's commands. The next command gets another world.
     pub fn end_worlds(&self) {
         if let Some(view) = self.view.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            view.owner.end();
+            end_worlds(view.owner);
         }
     }
 
@@ -171,9 +185,9 @@ impl OpenDraft {
         if self.notes.swap(AGAIN, Ordering::SeqCst) != IDLE {
             return;
         }
-        let Ok(runtime) = runtime() else { return };
+        let Ok(helpers) = HelperProcesses::shared() else { return };
         let open = Arc::clone(self);
-        drop(runtime.spawn_blocking(move || {
+        drop(helpers.runtime().spawn_blocking(move || {
             let _noting = open.noting.lock().unwrap_or_else(PoisonError::into_inner);
             while open.notes.swap(NOTING, Ordering::SeqCst) == AGAIN {
                 // Whoever changes the draft meanwhile reads the base first.
@@ -231,34 +245,20 @@ impl Drop for DraftUse {
     }
 }
 
+/// Finishes a commit that was killed.
+///
+/// # Errors
+/// If a command runs in the draft, or the record of the commit cannot be read.
+pub(super) fn finish_commit(stored: StoredDraft) -> Result<(), DraftFault> {
+    let mut locked = stored.lock()?;
+    locked.go_on(&mut |_| false)?;
+    Ok(())
+}
+
 /// Returns the options of the confinement of a draft's commands.
-fn confinement_of(stored: &StoredDraft) -> Result<RawConfine, DraftFault> {
-    let raw = RawConfine::from_json(&stored.record.settings.confine)
-        .map_err(|error| DraftFault::new(DraftReason::Unsupported, format!("the draft's confine: {error}")))?;
+fn confinement_of(stored: &StoredDraft) -> Result<RawConfine, PolicyError> {
+    let raw = RawConfine::from_json(&stored.record.settings.confine)?;
     let store = stored.tree().room.parent().map(|store| store.to_string_lossy().into_owned());
     // A repository that lies elsewhere is not drafted.
     Ok(RawConfine { git: Some("none".into()), store, ..raw })
-}
-
-/// Checks the options of the confinement of a draft's commands, of which nothing may reach out of the draft.
-///
-/// # Errors
-/// [`RunError::InvalidArg`]
-pub fn check_confinement(options: &str) -> Result<(), RunError> {
-    let raw = RawConfine::from_json(options).map_err(|error| RunError::InvalidArg(format!("confine: {error}")))?;
-    let refused = |option: &str, why: &str| Err(RunError::InvalidArg(format!("confine.{option}: {why}")));
-    let workspace = "commands of a draft may change its root and nothing else";
-    match &raw {
-        RawConfine { profile: Some(profile), .. } if profile != "workspace" => refused("profile", workspace),
-        RawConfine { write, .. } if !write.is_empty() => refused("write", workspace),
-        RawConfine { tmp: Some(tmp), .. } if tmp != "private" => refused("tmp", workspace),
-        RawConfine { git: Some(git), .. } if git != "none" => refused("git", workspace),
-        RawConfine { expose, .. } if !expose.is_empty() => refused("expose", "give the draft the option expose"),
-        _ => Ok(()),
-    }
-}
-
-/// Returns the top of the repository of a directory, or the directory itself.
-pub fn default_root(cwd: &Path) -> PathBuf {
-    cwd.ancestors().find(|above| above.join(".git").exists()).unwrap_or(cwd).to_owned()
 }

@@ -50,7 +50,7 @@ pub use ledger_opening::{RefusedCommand, record_refusal};
 pub use live_registration::{STOPPED as STOPPED_BY_PERSON, run_ending};
 pub use shell_state_source::{ShellStateSource, StartingShellState, known_request, request_of};
 pub use warm_up::warm_up;
-pub use world_owner::{WorldOwner, end_worlds};
+pub use world_owner::WorldOwner;
 
 use crate::error::RunError;
 use crate::proof::TreeBeforeCommand;

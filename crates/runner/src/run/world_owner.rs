@@ -1,24 +1,13 @@
 //! Owners of worlds: tools, sessions and registries whose confined commands belong together.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::launch_plan::plan_in;
 use super::warm_up::warm_up_as;
 use crate::error::RunError;
 use crate::request::PlannedRun;
-use crate::supervise::HelperProcesses;
-
-/// Number of the next owner in this process, over all threads. 0 is the host with its plain calls.
-static NEXT: AtomicU64 = AtomicU64::new(1);
-
-/// Ends the worlds of an owner, given by its number.
-pub fn end_worlds(owner: u64) {
-    confine_policy::forget_owner(owner);
-    if let Some(helpers) = HelperProcesses::if_made() {
-        helpers.end_worlds(owner);
-    }
-}
+use crate::supervise::{HelperProcesses, end_worlds, next_owner};
 
 /// An owner of worlds. Its worlds end with it.
 #[derive(Debug)]
@@ -30,7 +19,7 @@ pub struct WorldOwner {
 impl WorldOwner {
     /// Makes an owner, without worlds so far.
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { number: NEXT.fetch_add(1, Ordering::Relaxed), has_ended: AtomicBool::new(false) })
+        Arc::new(Self { number: next_owner(), has_ended: AtomicBool::new(false) })
     }
 
     /// Returns the owner's number.

@@ -98,7 +98,7 @@ impl SessionCommandRequest {
         notes.extend(session.stale_note());
         let own_directory = !raw.cwd.is_empty();
         if !own_directory {
-            let (directory, moved) = session.directory_for_next();
+            let (directory, moved) = session.directory_for_next(raw.draft.as_ref());
             raw.cwd = directory.to_string_lossy().into_owned();
             notes.extend(moved);
         }
@@ -108,7 +108,7 @@ impl SessionCommandRequest {
         let failed =
             |error: std::io::Error| RunError::system("the files of the session could not be made", error, &raw.command);
         // A recorder cannot follow a path into the host, and a confined shell has no such path.
-        let inherits = raw.confine.is_some() || raw.is_recorded();
+        let inherits = raw.confine.is_some() || raw.draft.is_some() || raw.is_recorded();
         let exchange = ShellStateFiles::take(inherits).map_err(failed)?;
         let files = exchange.files().map_err(failed)?;
         let report = exchange.report().map_err(failed)?;

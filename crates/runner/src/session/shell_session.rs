@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use crate::drafts::DraftName;
 use crate::error::RunError;
 use crate::shell_state::SavedShellState;
 use crate::supervise::HelperProcesses;
@@ -68,9 +69,10 @@ impl ShellSession {
     }
 
     /// Returns the directory for the next command, with a note if the last command's directory is gone.
-    pub(super) fn directory_for_next(&self) -> (PathBuf, Option<String>) {
+    pub(super) fn directory_for_next(&self, draft: Option<&DraftName>) -> (PathBuf, Option<String>) {
         let directory = self.directory();
-        if directory.is_dir() || directory == self.first {
+        let is_there = draft.map_or_else(|| directory.is_dir(), |draft| draft.shows_directory(&directory));
+        if is_there || directory == self.first {
             return (directory, None);
         }
         let first = self.first.clone();
@@ -270,9 +272,9 @@ mod tests {
     fn a_directory_that_is_gone_gives_way_to_the_first() {
         let session = session();
         session.set_directory(Path::new("/no/such/directory"));
-        let (directory, note) = session.directory_for_next();
+        let (directory, note) = session.directory_for_next(None);
         assert_eq!(directory, Path::new("/"));
         assert!(note.expect("a note").contains("/no/such/directory does not exist any more; the command ran in /"));
-        assert_eq!(session.directory_for_next(), ("/".into(), None), "it is reported once");
+        assert_eq!(session.directory_for_next(None), ("/".into(), None), "it is reported once");
     }
 }

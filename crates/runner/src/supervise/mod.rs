@@ -6,6 +6,7 @@ mod facts;
 mod inherited_state_files;
 mod prompt_detection;
 mod ready_shell;
+mod world_owners;
 
 pub use client::{
     AdmissionSlot, CommandAdmission, HelperError, HelperProcesses, ProcessTraces, RunningCommand, SentCommand,
@@ -17,3 +18,4 @@ pub use facts::{blocked_notes, facts};
 pub use inherited_state_files::InheritedStateFiles;
 pub use prompt_detection::{is_prompt, looks_like_prompt};
 pub use sys::LaunchError as Failure;
+pub use world_owners::{end_worlds, next_owner};
