@@ -20,6 +20,7 @@ const pages = [
   'rendering.md',
   'observability.md',
   'receipts.md',
+  'drafts.md',
   'undo.md',
   'ledger.md',
   'page.md',
