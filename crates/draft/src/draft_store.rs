@@ -10,6 +10,7 @@
 //! | `ID/hosts/PID` | held by a process that has the draft open |
 //! | `ID/0/`, `ID/1/` … | `upper` and `work` of each drafted directory |
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -173,6 +174,9 @@ impl DraftStore {
             let failed = |source| DraftError::System { path: path.to_owned(), source };
             let layers: Vec<_> = layers_in(path, bases).collect();
             layers.iter().try_for_each(make_room).map_err(failed)?;
+            for layer in &layers {
+                check_room(layer).map_err(failed)??;
+            }
             let began = wait_for_next_time(path).map_err(failed)?;
             let (id, created_at, state) = (id.to_owned(), now_ms(), DraftState::Open);
             Ok(DraftRecord { id, settings, root, layers, created_at, began, generation: 0, state, commit: None })
@@ -546,6 +550,20 @@ fn make_room(layer: &DraftLayer) -> io::Result<()> {
     // Only root may give a directory away.
     let _same_owner = std::os::unix::fs::chown(layer.upper(), Some(data.uid()), Some(data.gid()));
     fs::set_permissions(layer.upper(), fs::Permissions::from_mode(data.mode() & 0o7777))
+}
+
+/// Fails if the changes of a directory cannot be kept here, or cannot be renamed into it.
+fn check_room(layer: &DraftLayer) -> io::Result<Result<(), DraftError>> {
+    let refused = |why| Ok(Err(DraftError::Root { root: layer.base.clone(), why }));
+    if fs::metadata(&layer.base)?.dev() != fs::metadata(&layer.room)?.dev() {
+        return refused("it is on another file system than the directory of drafts; name one beside it by `dir`");
+    }
+    // The overlay keeps marks in attributes.
+    let mark = OsStr::new("user.agent-bash");
+    if sys::set_attribute(&layer.room, mark, b"").and_then(|()| sys::remove_attribute(&layer.room, mark)).is_err() {
+        return refused("its file system has no attributes of users");
+    }
+    Ok(Ok(()))
 }
 
 /// Gives this process the right to empty every directory. The overlay makes one that nobody may enter.
