@@ -36,7 +36,7 @@ describe('data', () => {
       session.on('exit', () => told.push('exit'));
       await session.start('echo x');
       await known(session);
-      expect(told).toEqual(['data', 'exit']);
+      expect(told.join()).toMatch(/^(data,)+exit$/);
     }
     const aborted = terminal({ signal: AbortSignal.abort() });
     await aborted.start('true');

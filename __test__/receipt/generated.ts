@@ -32,7 +32,8 @@ export function commandFrom(random: (below: number) => number): string {
     () => `cp -r ${name()} ${name()}`,
     () => `ln ${name()} ${name()}`,
     () => `ln -sfn ${name()} ${name()}`,
-    () => `chmod ${['644', '600', '700'][random(3)]} ${name()}`,
+    // An ordinary user still reads the tree.
+    () => `chmod ${['755', '711', '700'][random(3)]} ${name()}`,
     () => `sed -i s/2/${random(3)}/ ${name()}`,
     () => `truncate -s ${random(3)} ${name()}`,
     () => `touch ${name()}`,
