@@ -156,14 +156,14 @@ export function checkPlace(options: CommandOptions): void {
 }
 
 /** Checks the options of a command in a draft, which has its own confinement and is its own undo. */
-function checkInDraft({ confine, undo, target, receipt, reuse, evidence }: CommandOptions): void {
+function checkInDraft({ confine, undo, target, reuse, evidence }: CommandOptions): void {
   for (const [name, value] of Object.entries({ confine, undo, target })) {
     if (value !== undefined && value !== 'off') {
       const problem = `${name}: a command in a draft has none of its own`;
       throw new BashError('ERR_BASH_INVALID_ARG', `${problem}; leave it out`);
     }
   }
-  const unseen = { receipt: receipt ?? 'off', reuse: reuse ?? 'off', evidence: evidence === 'tree' ? evidence : 'off' };
+  const unseen = { reuse: reuse ?? 'off', evidence: evidence === 'tree' ? evidence : 'off' };
   for (const [name, value] of Object.entries(unseen)) {
     if (value === 'off') continue;
     throw new BashError('ERR_BASH_UNSUPPORTED', `${name}: the tree of a draft is not watched; see Draft.changes`);

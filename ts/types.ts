@@ -33,8 +33,8 @@ export interface CommandOptions<Registry extends TaskRegistry = TaskRegistry> ex
   /**
    * The draft in which the command runs, from `openDraft`: it sees the root of the draft at its own path, and what it
    * changes there is kept apart. `cwd` is the root unless `process.cwd()` lies below it. The draft has its own
-   * confinement, so `confine`, `undo` and `target` beside it are `ERR_BASH_INVALID_ARG`. `receipt`, `reuse` and
-   * `evidence: 'tree'` are `ERR_BASH_UNSUPPORTED`. A draft that is over is `ERR_BASH_DRAFT`.
+   * confinement, so `confine`, `undo` and `target` beside it are `ERR_BASH_INVALID_ARG`. `reuse` and `evidence: 'tree'`
+   * are `ERR_BASH_UNSUPPORTED`. A draft that is over is `ERR_BASH_DRAFT`.
    *
    * @default none
    * @example await bash('npm test', { draft: await openDraft() });

@@ -1,6 +1,16 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BackgroundRegistry, BashSession, bash, drafts, openDraft, PtySession, undo } from 'agent-bash';
+import {
+  BackgroundRegistry,
+  BashSession,
+  bash,
+  type Change,
+  drafts,
+  openDraft,
+  PtySession,
+  type Receipt,
+  undo,
+} from 'agent-bash';
 import { describe, expect } from 'vitest';
 import { finished, rejection, until } from '../support/index.ts';
 import { draftTest, project, treeOf } from './support.ts';
@@ -268,6 +278,32 @@ describe('a draft', () => {
     await draft.close();
     expect(readdirSync(dir)).toEqual([]);
   });
+});
+
+draftTest('a receipt says what a command has changed in the draft', async () => {
+  const { root, open } = project();
+  const draft = await open();
+  const receiptOf = async (command: string) => {
+    const { receipt } = await bash(command, { draft, receipt: 'watch' });
+    const { created, modified, deleted, renamed, attribution } = receipt as Receipt;
+    const paths = (changes: Change[]) => changes.map(({ path }) => path.slice(root.length + 1));
+    const moved = renamed.map(({ from, to }) => `${from.slice(root.length + 1)} → ${to.slice(root.length + 1)}`);
+    return [attribution, paths(created), paths(modified), paths(deleted), moved];
+  };
+  expect(await receiptOf('true')).toEqual(['window', [], [], [], []]);
+  const first = await receiptOf('echo more >>a; mkdir n; echo 1 >n/x; rm src/one; touch link; mv src/deep moved');
+  expect(first).toEqual(['window', ['n', 'n/x'], ['a'], ['src/one'], ['src/deep → moved']]);
+  // From here on the draft has things of its own.
+  const second = await receiptOf('echo again >>a; mv n m; echo 2 >moved/new; chmod 700 src; echo y >src/one');
+  expect(second).toEqual(['window', ['moved/new', 'src/one'], ['a', 'src'], [], ['n → m']]);
+  expect(await receiptOf('rm -r m moved')).toEqual([
+    'window',
+    [],
+    [],
+    ['m', 'm/x', 'moved', 'moved/new', 'moved/two'],
+    [],
+  ]);
+  expect(await receiptOf('cat a; ls -R >/dev/null')).toEqual(['window', [], [], [], []]);
 });
 
 draftTest('drafts of one root do not see each other', async () => {

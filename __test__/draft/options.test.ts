@@ -65,7 +65,7 @@ linuxTest('beside a draft a command has no confinement, undo or target of its ow
     const error = await rejection(() => bash('true', { draft, ...options } as never));
     expect(error, JSON.stringify(options)).toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
   }
-  for (const options of [{ receipt: 'watch' }, { reuse: 'verified' }, { evidence: 'tree' }]) {
+  for (const options of [{ reuse: 'verified' }, { evidence: 'tree' }]) {
     const error = await rejection(() => bash('true', { draft, ...options } as never));
     expect(error, JSON.stringify(options)).toMatchObject({ code: 'ERR_BASH_UNSUPPORTED' });
   }

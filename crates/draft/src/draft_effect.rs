@@ -23,16 +23,18 @@ pub fn effect_of(differences: &[DraftDifference]) -> io::Result<NetEffect> {
         let now = ObservedFile::of(&one.draft.state, ContentIdentity::Hash(1));
         (&*one.path, ObservedFile::of(&one.base, ContentIdentity::Hash(0)), now)
     });
-    let place = |path: &Path| {
-        if path.iter().any(|name| name == ".git") { PathListing::Hidden } else { PathListing::Listed }
-    };
-    let renamed = renames.iter().filter(|one| place(&one.to) == PathListing::Listed).cloned().collect();
-    Ok(NetEffect { renamed, ..NetEffect::of_places(places, place) })
+    let renamed = renames.iter().filter(|one| listing_of(&one.to) == PathListing::Listed).cloned().collect();
+    Ok(NetEffect { renamed, ..NetEffect::of_places(places, listing_of) })
+}
+
+/// Returns whether a path is shown: not in `.git`.
+pub(super) fn listing_of(path: &Path) -> PathListing {
+    if path.iter().any(|name| name == ".git") { PathListing::Hidden } else { PathListing::Listed }
 }
 
 /// Returns the renames: a file that is gone at one path and is copied at another one with equal contents, and a
 /// directory of which this is true for all that is in it.
-fn find_renames(differences: &[DraftDifference]) -> io::Result<Vec<FileRename>> {
+pub(super) fn find_renames(differences: &[DraftDifference]) -> io::Result<Vec<FileRename>> {
     let created: BTreeMap<&Path, &DraftDifference> =
         differences.iter().filter(|one| one.base.is_absent()).map(|one| (&*one.path, one)).collect();
     let deleted: BTreeMap<&Path, &DraftDifference> =

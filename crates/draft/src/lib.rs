@@ -9,7 +9,7 @@
 //! | what the overlay leaves | `layer.rs` |
 //! | the base when the draft first touched a path | `base_memory.rs` |
 //! | where draft and base differ, and where both changed | `difference.rs` |
-//! | what people see of it | `draft_effect.rs`, `patch.rs` |
+//! | what people see of it | `draft_effect.rs`, `patch.rs`; of one command `draft_moment.rs` |
 //! | drafts on disk, and forks of them | `draft_store.rs`, `copy.rs` |
 //! | the changes move into the base, as a run that can be undone | `draft_commit.rs`, `commit.rs` |
 //!
@@ -21,6 +21,7 @@ mod copy;
 pub mod difference;
 pub mod draft_commit;
 pub mod draft_effect;
+pub mod draft_moment;
 pub mod draft_store;
 pub mod layer;
 pub mod patch;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,9 @@ use serde::Deserialize;
 use super::draft_fault::{DraftFault, DraftReason};
 use crate::supervise::{HelperProcesses, end_worlds, next_owner};
 use confine_policy::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
+use draft::draft_moment::DraftMoment;
 use draft::draft_store::{DraftState, DraftStore, StoredDraft};
+use receipt::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 use undo::path_map::is_within;
 
 /// A draft, as JavaScript names it.
@@ -227,6 +230,30 @@ impl DraftUse {
     /// If nothing can be written to the draft.
     pub fn count_run(&self) -> Result<(), DraftFault> {
         Ok(self.stored.count_run()?)
+    }
+
+    /// Returns all that the draft has changed now. Blocks.
+    ///
+    /// # Errors
+    /// If something cannot be read.
+    pub fn moment(&self) -> io::Result<DraftMoment> {
+        DraftMoment::read(&self.stored.record.layers)
+    }
+
+    /// Returns the receipt of what has changed since an earlier moment. Blocks.
+    pub fn receipt_since(&self, then: io::Result<DraftMoment>) -> RunReceipt {
+        let mut receipt = RunReceipt::new(ChangeAttribution::Window);
+        match then.and_then(|then| then.changes_until(&self.moment()?)) {
+            Ok(effect) => {
+                if let Some(doubt) = effect.doubt_sentence() {
+                    receipt.lower(ReceiptCompleteness::Partial, doubt);
+                }
+                effect.fill(&mut receipt);
+            }
+            Err(error) => receipt.lower(ReceiptCompleteness::Unknown, format!("the draft cannot be read: {error}")),
+        }
+        receipt.lower(ReceiptCompleteness::Partial, "ports and repositories are not read in a draft");
+        receipt
     }
 
     /// Returns the fault of a draft whose view could not be made.

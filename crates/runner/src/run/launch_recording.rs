@@ -1,6 +1,6 @@
 //! The record of a command. It is chosen and begins right before the command starts.
 
-use tokio::task::spawn_blocking;
+use tokio::task::{block_in_place, spawn_blocking};
 
 use super::CommandLaunch;
 use super::launch_plan::{StartupFiles, plan_of};
@@ -15,7 +15,13 @@ impl CommandLaunch {
     /// # Errors
     /// [`RunError::NotUndoable`]
     pub(super) fn begin_record(&mut self) -> Result<(), RunError> {
-        if self.recording.is_some() {
+        if self.recording.is_some() || self.draft_before.is_some() {
+            return Ok(());
+        }
+        if let Some(draft) = &self.request.draft {
+            if self.request.record.is_some() {
+                self.draft_before = Some(block_in_place(|| draft.moment()));
+            }
             return Ok(());
         }
         let Some(prepare) = preparation(&mut self.request) else { return Ok(()) };

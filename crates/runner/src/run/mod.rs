@@ -40,6 +40,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::task::block_in_place;
 
 pub use command_listener::{BlockedPrompt, CallerReplies, CallerReply, CommandListener, LiveView, SpillAllocation};
 pub use completion::ShellAfter;
@@ -62,6 +63,7 @@ use crate::supervise::{
 };
 use completion::NotStarted;
 use confine_policy::WorldFacts;
+use draft::draft_moment::DraftMoment;
 use drive::CommandDriver;
 use drive::settlement::complete;
 use filtered_reuse::FilteredReuse;
@@ -162,6 +164,8 @@ pub struct CommandLaunch {
     prepared: Option<PreparedRecording>,
     /// The recording of the command, from right before its start.
     recording: Option<RunRecording>,
+    /// What its draft had changed right before the start, if its receipt is to say what the command changed.
+    draft_before: Option<std::io::Result<DraftMoment>>,
     /// The tree right before the start, if the evidence is to say what changed.
     before: Option<TreeBeforeCommand>,
     /// What labels the result, if only the filter of the command runs.
@@ -201,6 +205,7 @@ impl CommandLaunch {
             terminal_slot: None,
             prepared: None,
             recording: None,
+            draft_before: None,
             before: None,
             filtered: None,
             candidate: None,
@@ -410,6 +415,9 @@ impl CommandLaunch {
         let (seen, silent) = (completion.seen, completion.silent.clone());
         let mut outcome = CommandOutcome::of(&self.request, completion);
         outcome.add_record(recorded);
+        if let Some((draft, before)) = self.request.draft.as_ref().zip(self.draft_before.take()) {
+            outcome.receipt = Some(block_in_place(|| draft.receipt_since(before)));
+        }
         outcome.evidence = evidence;
         outcome.tap = tap.flatten();
         if let Some(filtered) = self.filtered.take() {

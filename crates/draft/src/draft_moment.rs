@@ -1,0 +1,114 @@
+//! All that a draft has changed at one moment, and what has changed between two of them, for the receipts of commands.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::difference::DraftDifference;
+use super::draft_effect::{find_renames, listing_of};
+use super::layer::{DraftLayer, LayerChange, LayerThing};
+use receipt::FileRename;
+use receipt::net::{ContentIdentity, NetEffect, ObservedFile, PathListing};
+use undo::path_lookup::has_equal_contents;
+use undo::path_state::{FileIdentity, PathState};
+
+/// What a draft has changed at one moment.
+#[derive(Debug, Default)]
+pub struct DraftMoment(BTreeMap<PathBuf, MomentThing>);
+
+/// A thing of a draft, and that of the base.
+#[derive(Debug)]
+struct MomentThing {
+    place: PathBuf,
+    draft: LayerThing,
+    base: PathState,
+}
+
+impl DraftMoment {
+    /// Reads the moment.
+    ///
+    /// # Errors
+    /// If a directory cannot be read.
+    pub fn read(layers: &[DraftLayer]) -> io::Result<Self> {
+        let mut found = BTreeMap::new();
+        for layer in layers {
+            layer.walk(&mut |LayerChange { path, draft, base }| {
+                let place = layer.place_of(&path).unwrap_or_default();
+                found.insert(path, MomentThing { place, draft, base });
+            })?;
+        }
+        Ok(Self(found))
+    }
+
+    /// Returns what has changed from this moment to a later one. Paths in `.git` are in no list.
+    ///
+    /// # Errors
+    /// If contents cannot be read.
+    pub fn changes_until(&self, later: &Self) -> io::Result<NetEffect> {
+        let mut fresh = Vec::new();
+        let mut others = Vec::new();
+        for (path, now) in &later.0 {
+            let then = self.0.get(path);
+            let base = then.map_or(&now.base, |then| &then.draft.state).clone();
+            let (path, place, draft) = (path.clone(), now.place.clone(), now.draft.clone());
+            let to = if then.is_some() { &mut others } else { &mut fresh };
+            to.push(DraftDifference { path, place, draft, base, conflict: None });
+        }
+        // The base shows again where the draft has removed a thing of its own.
+        for (path, then) in self.0.iter().filter(|(path, _)| !later.0.contains_key(*path)) {
+            let draft = LayerThing { state: then.base.clone(), ..LayerThing::ABSENT };
+            let (path, place, base) = (path.clone(), then.place.clone(), then.draft.state.clone());
+            others.push(DraftDifference { path, place, draft, base, conflict: None });
+        }
+        let mut renamed = find_renames(&fresh)?;
+        renamed.extend(kept_things(&fresh, &others));
+        renamed.retain(|one| listing_of(&one.to) == PathListing::Listed);
+        renamed.sort_by(|one, other| one.to.cmp(&other.to));
+        let is_moved = |path: &Path| renamed.iter().any(|one| path.starts_with(&one.from) || path.starts_with(&one.to));
+        let mut places = Vec::new();
+        for (one, is_fresh) in fresh.iter().map(|one| (one, true)).chain(others.iter().map(|one| (one, false))) {
+            if is_moved(&one.path) {
+                continue;
+            }
+            let [then, now] = identities(one, is_fresh)?;
+            places.push((&*one.path, ObservedFile::of(&one.base, then), ObservedFile::of(&one.draft.state, now)));
+        }
+        let effect = NetEffect::of_places(places.into_iter(), listing_of);
+        Ok(NetEffect { renamed, ..effect })
+    }
+}
+
+/// Returns the renames of things that were the draft's own before: they keep their identity.
+fn kept_things(fresh: &[DraftDifference], others: &[DraftDifference]) -> Vec<FileRename> {
+    let all = || fresh.iter().chain(others);
+    let has_left = |one: &&DraftDifference| one.base.id().is_some() && one.base.id() != one.draft.state.id();
+    let left: HashMap<FileIdentity, &Path> =
+        others.iter().filter(has_left).filter_map(|one| Some((one.base.id()?, &*one.path))).collect();
+    let mut found: Vec<FileRename> = Vec::new();
+    for one in all().filter(|one| one.base.is_absent()) {
+        let Some(from) = one.draft.state.id().and_then(|id| left.get(&id)) else { continue };
+        if !found.iter().any(|above| one.path.starts_with(&above.to)) {
+            found.push(FileRename { from: from.to_path_buf(), to: one.path.clone() });
+        }
+    }
+    found
+}
+
+/// Returns the contents of a file before and now.
+fn identities(one: &DraftDifference, is_fresh: bool) -> io::Result<[ContentIdentity; 2]> {
+    let (Some(then), Some(now)) = (one.base.file(), one.draft.state.file()) else {
+        return Ok([ContentIdentity::Unread; 2]);
+    };
+    // The draft has copied it just now.
+    if is_fresh && then.size == now.size {
+        let is_equal = has_equal_contents(&one.place, &one.path)?;
+        return Ok([ContentIdentity::Hash(0), ContentIdentity::Hash(u128::from(!is_equal))]);
+    }
+    Ok([then, now].map(|file| {
+        let mut hasher = DefaultHasher::new();
+        (file.meta.id, file.mtime.seconds, file.mtime.nanoseconds, file.ctime.seconds, file.ctime.nanoseconds)
+            .hash(&mut hasher);
+        ContentIdentity::Version(hasher.finish())
+    }))
+}
