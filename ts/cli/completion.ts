@@ -16,11 +16,21 @@ export async function completion(shell: string, program: Command): Promise<void>
   await print(SHELLS[shell as keyof typeof SHELLS](program));
 }
 
-/** Prints the pids of tasks: the first column, without its heading. */
-const PIDS = "agent-bash ps 2>/dev/null | tail -n +2 | cut -d ' ' -f 1";
+/** Prints the first column of a list without its heading: pids of tasks, or ids of drafts. */
+const firstOf = (list: string) => `agent-bash ${list} 2>/dev/null | tail -n +2 | cut -d ' ' -f 1`;
 
-/** The commands whose operands are tasks. */
-const OF_TASKS = ['logs', 'kill'];
+/** The commands whose operands are tasks or drafts, with what lists these. */
+const LISTED: Record<string, string> = {
+  logs: firstOf('ps'),
+  kill: firstOf('ps'),
+  draft: firstOf('draft list'),
+};
+
+/** Returns a command or its verbs, each with the words by which it is called. */
+function callsOf(command: Command): [words: string, command: Command][] {
+  const name = command.name();
+  return command.commands.length === 0 ? [[name, command]] : command.commands.map((verb) => [`${name} ${verb.name()}`, verb]);
+}
 
 function namesOf(program: Command): string {
   return program.commands.map((command) => command.name()).join(' ');

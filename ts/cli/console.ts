@@ -104,7 +104,7 @@ export async function complain({ code, message, findings, reason }: Failure): Pr
   }
 }
 
-const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
+const COLOURS = { red: 31, green: 32, yellow: 33, cyan: 36, dim: 2 } as const;
 export type Colour = keyof typeof COLOURS;
 
 /** Colours text on a terminal, unless NO_COLOR is set. FORCE_COLOR applies to any output. */

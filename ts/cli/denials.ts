@@ -3,20 +3,24 @@ import { denialInWords } from '../tool/parts.ts';
 
 type Confinement = NonNullable<BashResult['confinement']>;
 
-/** Returns one line for each part that a confinement denied or could not hold, with the option that would allow it. */
-export function denials({ denied, deniedTotal, missing }: Confinement): string[] {
+/**
+ * Returns one line for each part that a confinement denied or could not hold, with the option that would allow it. A
+ * draft allows hosts alone, when it is opened.
+ */
+export function denials({ denied, deniedTotal, missing }: Confinement, inDraft = false): string[] {
   const left = deniedTotal - denied.reduce((sum, { count }) => sum + count, 0);
   return [
-    ...denied.map((one) => `confined: ${denialInWords(one)}${flags(one)}`),
+    ...denied.map((one) => `confined: ${denialInWords(one)}${flags(one, inDraft)}`),
     ...(left > 0 ? [`confined: ${left} more denied`] : []),
     ...missing.map(({ part, why, remedy }) => `not confined: ${part}: ${why} (${remedy})`),
   ];
 }
 
-function flags({ grant }: Denial): string {
+function flags({ grant }: Denial, inDraft: boolean): string {
   const words = [
-    ...(grant?.write ?? []).map((path) => `--write ${path}`),
-    ...(grant?.network?.allow ?? []).map((entry) => `--allow-host ${entry}`),
+    ...(inDraft ? [] : (grant?.write ?? [])).map((path) => `--write ${path}`),
+    ...(grant?.network?.allow ?? []).map((entry) => `${inDraft ? '--network' : '--allow-host'} ${entry}`),
   ];
-  return words.length === 0 ? '; no flag would allow it' : `; ${words.join(' ')} would allow it`;
+  if (words.length === 0) return '; no flag would allow it';
+  return `; ${words.join(' ')} would allow it${inDraft ? ' in a new draft' : ''}`;
 }

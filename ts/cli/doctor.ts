@@ -6,6 +6,7 @@ import { type Check, failed, probe } from './doctor/check.ts';
 import { confinement, confinementOn } from './doctor/confinement.ts';
 import { connection } from './doctor/connection.ts';
 import { addon, node, shell, supervisor } from './doctor/core.ts';
+import { drafts } from './doctor/drafts.ts';
 import { lineOn } from './doctor/files.ts';
 import { checkFlags, type DoctorFlags } from './doctor/fix/flags.ts';
 import { fix } from './doctor/fix/index.ts';
@@ -110,7 +111,7 @@ async function running(): Promise<Check[]> {
     probe('waiting', waiting, cost),
     probe('terminals', terminals, cost),
   ];
-  return [...(await Promise.all(probes)), ...(await confinement()), ...(await limits())];
+  return [...(await Promise.all(probes)), ...(await confinement()), await drafts(), ...(await limits())];
 }
 
 function table(checks: Check[]): string[] {

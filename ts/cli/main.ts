@@ -8,6 +8,7 @@ import { complain, EXIT, Failure, readerGone, wantsJson, watchReaders } from './
 import { addTargetFlags } from './destination.ts';
 import { type DoctorFlags, parseTarget } from './doctor/fix/flags.ts';
 import { doctor } from './doctor.ts';
+import { addDraft, withDraftVerb } from './draft/commands.ts';
 import { teach } from './help.ts';
 import { kill } from './kill.ts';
 import { log } from './log.ts';
@@ -37,7 +38,7 @@ function program(): Command {
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
   const made = new Command('agent-bash')
     .description(
-      'Shows what agents run, follows and stops their tasks, runs commands as agents do, undoes them, says what they would do, and serves them to MCP clients.',
+      'Shows what agents run, follows and stops their tasks, runs commands as agents do, in drafts, too, undoes them, says what they would do, and serves them to MCP clients.',
     )
     .version(version, '-v, --version', 'print the version')
     .exitOverride()
@@ -52,6 +53,7 @@ function program(): Command {
   addLog(made);
   addUi(made);
   addUndo(made);
+  addDraft(made);
   addCheck(made);
   addMcp(made, version);
   addDoctor(made, version);
@@ -233,7 +235,7 @@ function withVersion([node = '', script = '', first, ...rest]: readonly string[]
 
 watchReaders();
 try {
-  await program().parseAsync(withVersion(withRecordWords(withProfiles(process.argv))));
+  await program().parseAsync(withVersion(withDraftVerb(withRecordWords(withProfiles(process.argv)))));
   if (readerGone.signal.aborted) {
     const { code, message } = readerGone.signal.reason as NodeJS.ErrnoException;
     process.exitCode = code === 'EPIPE' ? EXIT.brokenPipe : EXIT.failed;

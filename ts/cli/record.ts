@@ -81,7 +81,8 @@ export function addRecordFlags(command: Command): Command {
     );
 }
 
-function oneOf<T extends string>(words: readonly string[]): (text: string) => T {
+/** Returns the parser of one of these words. */
+export function oneOf<T extends string>(words: readonly string[]): (text: string) => T {
   return (text) => {
     if (words.includes(text)) return text as T;
     throw new InvalidArgumentError(`It must be ${words.join(' or ').replace(/ or (?=.* or )/g, ', ')}.`);

@@ -6,7 +6,7 @@ import { ledgerByEnvironment } from '../core/ledger.ts';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, print, printJson, readerGone, remark, write } from './console.ts';
 import { denials } from './denials.ts';
-import { onTarget, spaced, wordsOf } from './destination.ts';
+import { onTarget, spaced, type TargetFlags, wordsOf } from './destination.ts';
 import { interruptible } from './interruption.ts';
 import { folderOf, openPlace, type PoolFlags } from './pool-file.ts';
 import { evidenceOf, type RecordFlags, recordLines, recordOf, type StrictFlags, strictCode } from './record.ts';
@@ -52,7 +52,7 @@ export async function run(command: string, options: RunOptions): Promise<void> {
 }
 
 /** Returns whether the command has an entry in the ledger. */
-const ledger = () => ledgerByEnvironment() ?? true;
+export const ledger = () => ledgerByEnvironment() ?? true;
 
 /** Reads standard input to its end. */
 async function readInput(): Promise<Uint8Array> {
@@ -111,13 +111,14 @@ async function foreground(
   });
 }
 
-function codeOf(result: BashResult, strict: boolean): number {
+/** Returns the exit code of the program after a command. */
+export function codeOf(result: BashResult, strict: boolean): number {
   if (result.status === 'lost') return EXIT.lost;
   return (strict ? strictCode(result) : result.exitCode) ?? EXIT.failed;
 }
 
 /** All output is printed as it comes, so nothing is kept, and unfinished lines are shown. */
-const LIVE: BashOptions = {
+export const LIVE: BashOptions = {
   spill: false,
   truncate: { keep: 'tail', maxLines: 1 },
   sanitize: { progress: 'keep' },
@@ -135,7 +136,7 @@ async function printReduced({ view, stdout, stderr }: BashResult): Promise<void>
 }
 
 /** Reports the facts that the output does not show. */
-async function explain(result: BashResult, cwd: string, options: RunOptions): Promise<void> {
+export async function explain(result: BashResult, cwd: string, options: TargetFlags & StrictFlags): Promise<void> {
   const { status, signal, timeoutMs, survivors, evidence, confinement, notes } = result;
   if (status === 'timed-out') await remark(`timed out after ${(timeoutMs ?? 0) / 1_000} s`);
   if (status === 'signaled') await remark(`killed by ${signal}`);
@@ -143,6 +144,6 @@ async function explain(result: BashResult, cwd: string, options: RunOptions): Pr
   if (options.strict && evidence?.verdict === 'unproven') await remark(`unproven: ${evidence.why}`);
   for (const { pid, command } of survivors) await remark(`still running: ${pid} ${command}`);
   for (const line of recordLines(result, cwd, wordsOf(options))) await remark(line);
-  for (const line of confinement ? denials(confinement) : []) await remark(line);
+  for (const line of confinement ? denials(confinement, result.draft !== null) : []) await remark(line);
   for (const note of notes) await remark(note);
 }

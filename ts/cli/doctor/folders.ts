@@ -10,9 +10,12 @@ import { type Check, either, fine, missing } from './check.ts';
 const MIB = 1024 ** 2;
 const LITTLE_MIB = 256;
 
+/** Returns the directory of what is kept for this user. */
+export const stateFolder = () => join(process.env.XDG_STATE_HOME || join(homedir(), '.local/state'), 'agent-bash');
+
 /** Checks the default registry's directory, which is created on first use. */
 export async function state(): Promise<Check> {
-  const folder = join(process.env.XDG_STATE_HOME || join(homedir(), '.local/state'), 'agent-bash');
+  const folder = stateFolder();
   try {
     await access(await existing(folder), constants.W_OK);
     return fine('state-folder', folder);
@@ -35,7 +38,7 @@ export async function stateOn(target: Target): Promise<Check> {
 }
 
 /** Returns the nearest existing parent directory. */
-async function existing(folder: string): Promise<string> {
+export async function existing(folder: string): Promise<string> {
   try {
     await access(folder);
     return folder;

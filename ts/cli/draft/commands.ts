@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { oneOf } from '../record.ts';
+import { gather } from '../values.ts';
+import { changes, diff } from './changes.ts';
+import { commit, discard } from './commit.ts';
+import { list } from './list.ts';
+import { run } from './run.ts';
+import { shell } from './shell.ts';
+
+const ID = 'the id of the draft, or its beginning';
+
+/** Adds `draft` and its verbs. */
+export function addDraft(made: Command): void {
+  const draft = made
+    .command('draft')
+    .description('run commands in a copy of a project, look at what they changed, and commit or discard it')
+    .usage('[options] -- COMMAND... | VERB');
+  const verb = (name: string, description: string) =>
+    draft
+      .command(name)
+      .description(description)
+      .option('--dir <dir>', 'the directory of all drafts, on the file system of the project');
+  const ofPaths = (command: Command) =>
+    command
+      .argument('<id>', ID)
+      .option('--path <path>', 'only this file or directory, absolute or relative to the root of the draft', gather);
+  const json = (command: Command) => command.option('--json', 'print JSON, for programs');
+
+  json(verb('run', 'run a command in a new draft; as agent-bash draft [options] -- COMMAND...'))
+    .argument('<command...>', 'the command: one quoted argument, or its words')
+    .option('--name <name>', 'a name of the draft, for people')
+    .option('--root <dir>', 'the directory that is drafted (default: the repository of the current one)')
+    .option('--network <host>', 'a host that the draft can reach: name, *.domain, address or CIDR', gather)
+    .option('--id <id>', 'in this draft, in place of a new one')
+    .addHelpText('after', '\nExit code: that of the command. A new draft without changes is discarded.')
+    .action(run);
+  json(verb('list', 'list the drafts, the newest first')).option('--root <dir>', 'only of this directory').action(list);
+  json(ofPaths(verb('changes', 'list what a draft has changed, and its conflicts'))).action(changes);
+  ofPaths(verb('diff', 'print the changes as a patch for git apply')).action(diff);
+  json(ofPaths(verb('commit', 'move the changes into the project')))
+    .option('--on-conflict <what>', 'stop (default): commit nothing; skip: leave such paths in the draft', CONFLICTS)
+    .option('--dry-run', 'only say what it would do')
+    .addHelpText('after', '\nExit code: 1 when conflicts have stopped it.')
+    .action(commit);
+  json(verb('discard', 'remove drafts with their changes')).argument('<id...>', ID).action(discard);
+  verb('shell', 'open a bash in a draft, on this terminal').argument('<id>', ID).action(shell);
+  draft.showHelpAfterError("(a command stands behind two dashes: agent-bash draft -- 'npm test')");
+}
+
+const CONFLICTS = oneOf<'stop' | 'skip'>(['stop', 'skip']);
+
+/**
+ * Puts the verb into `draft OPTIONS -- COMMAND`. Without it Commander would look for a verb in the command, as in
+ * `draft -- diff a b`.
+ */
+export function withDraftVerb(words: readonly string[]): string[] {
+  const [node = '', script = '', name, next = '', ...rest] = words;
+  if (name !== 'draft' || !next.startsWith('-') || !words.includes('--')) return [...words];
+  return [node, script, name, 'run', next, ...rest];
+}

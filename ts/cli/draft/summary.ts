@@ -1,0 +1,35 @@
+import type { Draft } from 'agent-bash';
+import { remark } from '../console.ts';
+import { type DraftFlags, wordsOf } from './open.ts';
+
+/** Discards a draft in which nothing was changed. Returns whether it did. */
+export async function discardEmpty(draft: Draft): Promise<boolean> {
+  try {
+    // A commit also takes what no list has: changes in `.git`.
+    const { applied, conflicts } = await draft.commit({ dryRun: true });
+    if (applied.length + conflicts.length > 0) return false;
+    await draft.discard();
+    return true;
+  } catch {
+    // Something that the command has left still runs in it.
+    return false;
+  }
+}
+
+/** Says on standard error what a draft has changed, and how to go on. */
+export async function summarize(draft: Draft, flags: DraftFlags): Promise<void> {
+  if (draft.state === 'discarded') return remark(`draft ${draft.id} was discarded: nothing was changed`);
+  const { counts, conflicts } = await draft.changes({ list: 0 });
+  const kinds = (['created', 'modified', 'deleted', 'renamed'] as const)
+    .filter((kind) => counts[kind] > 0)
+    .map((kind) => `${counts[kind]} ${kind}`);
+  if (conflicts.length > 0) kinds.push(conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`);
+  await remark(`draft ${draft.id}: ${kinds.join(', ') || 'nothing changed outside of .git'}`);
+  for (const [what, verb] of NEXT) await remark(`${what} agent-bash draft ${verb} ${draft.id}${wordsOf(flags)}`);
+}
+
+const NEXT = [
+  ['look:', 'diff'],
+  ['keep:', 'commit'],
+  ['drop:', 'discard'],
+];
