@@ -22,9 +22,12 @@ test('docs/cli.md names every command and option that the help names', async () 
     'pool',
     'uninstall',
   ]);
+  const verbs = [...(await program.run('draft', '--help')).stdout.matchAll(/^ {2}([a-z]+) \[options\]/gm)];
+  for (const verb of verbs) commands.push(`draft ${verb[1]}`);
   for (const command of commands) {
-    expect(text).toContain(`\n| \`${command} `);
-    const help = (await program.run(command, '--help')).stdout;
+    const row = command === 'draft run' ? 'draft --' : command.replace('draft ', '');
+    expect(text).toContain(`\n| \`${row}`);
+    const help = (await program.run(...command.split(' '), '--help')).stdout;
     const options = [...help.matchAll(/--[a-z]+/g)].map(([option]) => option);
     for (const option of options) if (option !== '--help') expect(text, `${command} ${option}`).toContain(option);
   }

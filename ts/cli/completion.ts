@@ -19,42 +19,56 @@ export async function completion(shell: string, program: Command): Promise<void>
 /** Prints the first column of a list without its heading: pids of tasks, or ids of drafts. */
 const firstOf = (list: string) => `agent-bash ${list} 2>/dev/null | tail -n +2 | cut -d ' ' -f 1`;
 
-/** The commands whose operands are tasks or drafts, with what lists these. */
-const LISTED: Record<string, string> = {
-  logs: firstOf('ps'),
-  kill: firstOf('ps'),
-  draft: firstOf('draft list'),
-};
+/** A command or a verb of one. */
+interface Call {
+  /** The words that call it. */
+  path: string[];
+  command: Command;
+  /** Prints what its operand may be. `undefined`: nothing is known of it. */
+  operands: string | undefined;
+}
 
-/** Returns a command or its verbs, each with the words by which it is called. */
-function callsOf(command: Command): [words: string, command: Command][] {
-  const name = command.name();
-  return command.commands.length === 0 ? [[name, command]] : command.commands.map((verb) => [`${name} ${verb.name()}`, verb]);
+/** Returns the commands, each behind its verbs. */
+function callsOf(program: Command): Call[] {
+  const call = (path: string[], command: Command): Call => {
+    const hasId = command.registeredArguments[0]?.name() === 'id';
+    return { path, command, operands: hasId ? firstOf(path.length > 1 ? `${path[0]} list` : 'ps') : undefined };
+  };
+  return program.commands.flatMap((command) => [
+    ...command.commands.map((verb) => call([command.name(), verb.name()], verb)),
+    call([command.name()], command),
+  ]);
 }
 
 function namesOf(program: Command): string {
   return program.commands.map((command) => command.name()).join(' ');
 }
 
-function flagsOf(command: Command): string {
-  return ['--help', ...command.options.flatMap(({ short, long }) => [short, long])].filter(Boolean).join(' ');
+/** Returns the flags of a command. Those of its first verb may follow the command itself. */
+function flagsOf(command: Command): string[] {
+  const flags = command.options.flatMap(({ short, long }) => [short, long]);
+  const first = command.commands[0];
+  return first ? flagsOf(first) : ['--help', ...flags].filter((flag) => flag !== undefined);
 }
 
 function forBash(program: Command): string {
-  const cases = program.commands.map((command) => `    ${command.name()}) words='${flagsOf(command)}' ;;`);
+  const cases = callsOf(program).map(({ path, command, operands }) => {
+    const pattern = path.length > 1 ? path.join('\\ ') : `${path[0]}\\ *`;
+    const words = [...command.commands.map((verb) => verb.name()), ...flagsOf(command)].join(' ');
+    const more = operands === undefined ? '' : ` [[ $word == -* ]] || words+=" $(${operands})" ;`;
+    return `    ${pattern}) words='${words}' ;${more};`;
+  });
   return `_agent_bash() {
-  local words=''
+  local words='' verb='' word=\${COMP_WORDS[COMP_CWORD]}
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W '${namesOf(program)} --help --version' -- "\${COMP_WORDS[1]}"))
+    COMPREPLY=($(compgen -W '${namesOf(program)} --help --version' -- "$word"))
     return
   fi
-  case \${COMP_WORDS[1]} in
+  ((COMP_CWORD == 2)) || verb=\${COMP_WORDS[2]}
+  case "\${COMP_WORDS[1]} $verb" in
 ${cases.join('\n')}
   esac
-  case \${COMP_WORDS[1]} in
-    ${OF_TASKS.join('|')}) [[ \${COMP_WORDS[COMP_CWORD]} == -* ]] || words+=" $(${PIDS})" ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _agent_bash agent-bash`;
 }
@@ -66,15 +80,16 @@ function forZsh(program: Command): string {
 
 function forFish(program: Command): string {
   const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = program.commands.flatMap((command) => {
-    const within = `complete -c agent-bash -n '__fish_seen_subcommand_from ${command.name()}'`;
+  const seen = (words: string) => `__fish_seen_subcommand_from ${words}`;
+  const lines = callsOf(program).flatMap(({ path: [name = '', verb], command, operands }) => {
+    const within = `complete -c agent-bash -n '${seen(name)}${verb === undefined ? '' : `; and ${seen(verb)}`}'`;
     const options = command.options.map(({ short, long, description }) => {
       const names = `${short ? ` -s ${short.slice(1)}` : ''}${long ? ` -l ${long.slice(2)}` : ''}`;
       return `${within}${names} -d ${quoted(description)}`;
     });
-    const name = `complete -c agent-bash -n __fish_use_subcommand -f -a ${command.name()}`;
-    const tasks = OF_TASKS.includes(command.name()) ? [`${within} -f -a "(${PIDS})"`] : [];
-    return [`${name} -d ${quoted(command.description())}`, ...options, ...tasks];
+    const own = verb === undefined ? '__fish_use_subcommand' : `'${seen(name)}'`;
+    const itself = `complete -c agent-bash -n ${own} -f -a ${verb ?? name} -d ${quoted(command.description())}`;
+    return [itself, ...options, ...(operands === undefined ? [] : [`${within} -f -a "(${operands})"`])];
   });
   return lines.join('\n');
 }

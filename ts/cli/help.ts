@@ -57,6 +57,13 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash undo 0d3f… --path src', 'of one run, only what lies in src'],
     ['agent-bash undo --list', 'the runs of this directory that can be undone'],
   ],
+  draft: [
+    ["agent-bash draft -- 'npm update && npm test'", 'in a draft of this repository, which stays as it is'],
+    ['agent-bash draft diff d0c1', 'what has changed in it; the beginning of the id is enough'],
+    ['agent-bash draft commit d0c1 --path src', 'a part of it'],
+    ['agent-bash draft --id d0c1 -- npm test', 'one more command in it'],
+    ['agent-bash draft discard d0c1', 'an end without a trace'],
+  ],
   check: [
     ["agent-bash check 'git push --force'", 'what it would do, and why it is refused'],
     ["agent-bash check 'npm test > out.txt' --allow 'npm test:*' --allow 'write:out.txt'", 'by rules of your own'],

@@ -34,4 +34,4 @@ export async function drafts(): Promise<Check> {
 }
 
 const WITHOUT =
-  'openDraft and agent-bash draft fail; allow user namespaces, or name a directory on ext4, xfs or btrfs as dir';
+  'openDraft and agent-bash draft fail; allow user namespaces, and keep projects and drafts on ext4, xfs or btrfs';

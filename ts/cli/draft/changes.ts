@@ -56,10 +56,11 @@ function painted(patch: string): string {
     else if (!isHead) return BY_MARK[line[0] ?? ''];
     return isHead ? 'dim' : 'cyan';
   };
-  return patch.replace(/^.+$/gm, (line) => {
+  const lines = patch.split('\n').map((line) => {
     const colour = colourOf(line);
-    return colour === undefined ? line : paint(colour, line);
+    return line === '' || colour === undefined ? line : paint(colour, line);
   });
+  return lines.join('\n');
 }
 
 const BY_MARK: Record<string, Colour> = { '+': 'green', '-': 'red' };

@@ -13,7 +13,7 @@ const ID = 'the id of the draft, or its beginning';
 export function addDraft(made: Command): void {
   const draft = made
     .command('draft')
-    .description('run commands in a copy of a project, look at what they changed, and commit or discard it')
+    .description('run commands whose changes to a project are kept apart, look at these, commit or discard them')
     .usage('[options] -- COMMAND... | VERB');
   const verb = (name: string, description: string) =>
     draft
