@@ -24,7 +24,7 @@ describe('agent-bash doctor --on', () => {
     expect(names).toEqual(['connection', ...names.filter((name) => state(here, name) !== undefined)]);
     const without = here.checks.map(({ name }) => name).filter((name) => !names.includes(name));
     // Those of this process and its addon, and those that only the addon asks of the kernel.
-    const own = ['node', 'addon', 'supervisor'];
+    const own = ['node', 'addon', 'supervisor', 'drafts'];
     const ofKernel = ['pidfd', 'close-range', 'landlock', 'user-namespaces', 'seccomp-notify', 'cgroup'];
     expect(without).toEqual([...own, ...ofKernel]);
     // It is this machine. What a busy one answers late is not compared.

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BashResult, bash, type Committed, type DraftChanges, type DraftInfo, PtySession } from 'agent-bash';
+import { bash, type Committed, type DraftChanges, type DraftInfo, openDraft, PtySession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { draftTest, type Project, project } from '../draft/support.ts';
 import { folder, HANG } from '../support/index.ts';
@@ -10,7 +10,7 @@ import { type Ended, PROGRAM, Program } from './support.ts';
 interface Scene extends Project {
   draft(...args: string[]): Promise<Ended>;
   json<T>(...args: string[]): Promise<T>;
-  /** Runs a command in a new draft, and returns its id. */
+  /** Runs a command in a new draft of this process, and returns its id. */
   made(command: string): Promise<string>;
   env: NodeJS.ProcessEnv;
 }
@@ -22,7 +22,11 @@ function scene(): Scene {
   const draft = (...args: string[]) => program.start(['draft', ...args], undefined, given.root).ended;
   const json = async <T>(verb: string, ...args: string[]) =>
     JSON.parse((await draft(verb, '--json', ...args)).stdout) as T;
-  const made = async (command: string) => String((await json<BashResult>('run', '--', command)).draft);
+  const made = async (command: string) => {
+    await using draft = await openDraft({ root: given.root });
+    await bash(command, { draft });
+    return draft.id;
+  };
   return { ...given, draft, json, made, env };
 }
 
@@ -141,14 +145,14 @@ conflict  a: it was changed
     const { root, draft, made, env } = scene();
     const id = await made('echo mine >>a; echo 1 >new; echo -- x >src/one');
     const { stdout } = await draft('diff', id);
-    const applied = await bash('git apply && cat a new src/one', { cwd: root, stdin: stdout });
-    expect(applied.stdout).toBe('a\nmine\n1\n-- x\n');
     expect((await draft('diff', id, '--path', 'new')).stdout).not.toContain('mine');
     const painted = (await new Program({ ...env, FORCE_COLOR: '1' }).run('draft', 'diff', id)).stdout;
     const shown = painted.replaceAll('\u001b', '^');
     expect(shown).toMatch(/^\^\[2mdiff --git a\/a b\/a\^\[0m$/m);
     expect(shown).toMatch(/^\^\[36m@@ .*\^\[0m\n a\n\^\[32m\+mine\^\[0m$/m);
     expect(shown).toMatch(/^\^\[31m-one\^\[0m\n\^\[32m\+-- x\^\[0m$/m);
+    const applied = await bash('git apply && cat a new src/one', { cwd: root, stdin: stdout });
+    expect(applied.stdout).toBe('a\nmine\n1\n-- x\n');
   });
 
   draftTest('show no control characters to a terminal', async () => {

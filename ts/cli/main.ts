@@ -38,7 +38,7 @@ function program(): Command {
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
   const made = new Command('agent-bash')
     .description(
-      'Shows what agents run, follows and stops their tasks, runs commands as agents do, in drafts, too, undoes them, says what they would do, and serves them to MCP clients.',
+      'Shows what agents run, follows and stops their tasks, runs commands as agents do or in drafts, undoes them, says what they would do, and serves them to MCP clients.',
     )
     .version(version, '-v, --version', 'print the version')
     .exitOverride()

@@ -12,7 +12,7 @@ export async function drafts(): Promise<Check> {
   const { ownName, removeLeft } = innerOf(bash);
   let folder: string | undefined;
   try {
-    // Commands see nothing that is below the directory of the user itself.
+    // Commands see nothing of what is in the directory itself.
     const parent = await existing(dirname(stateFolder()));
     removeLeft(parent, PREFIX);
     folder = mkdtempSync(join(parent, `${PREFIX}${ownName()}-`));
