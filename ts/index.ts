@@ -15,7 +15,7 @@ import type { DraftInfo, DraftOptions, ListDraftsOptions } from './draft/types.t
 import { placeOf, poolOf } from './fleet/handle.ts';
 import { batches, entries, recordRefusal } from './ledger/index.ts';
 import type { LedgerEntry, ReadLedgerOptions } from './ledger/types.ts';
-import { checkElsewhere, OPTION_TABLES } from './options.ts';
+import { checkDraft, checkElsewhere, OPTION_TABLES } from './options.ts';
 import type { Truncate } from './output.ts';
 import { registryDirectory } from './registry/index.ts';
 import type { BashEnded, BashResult } from './result.ts';
@@ -293,6 +293,7 @@ const inner: Inner = {
   signalOf: (name) => loadNative().signalOf(name),
   noticeOfCut: (cut, whole) => loadNative().noticeOfCut(cut, whole),
   check: checkElsewhere,
+  checkDraft,
   newOwner,
   checkAccess,
   defaults,

@@ -155,6 +155,12 @@ export function checkPlace(options: CommandOptions): void {
   }
 }
 
+/** Checks the options of a tool whose commands run in a draft. `true`: one that the tool opens itself. */
+export function checkDraft({ draft, ...options }: Omit<CommandOptions, 'draft'> & { draft?: unknown }): void {
+  if (draft !== true) DRAFT(draft, 'draft');
+  checkInDraft(options);
+}
+
 /** Checks the options of a command in a draft, which has its own confinement and is its own undo. */
 function checkInDraft({ confine, undo, target, reuse, evidence }: CommandOptions): void {
   for (const [name, value] of Object.entries({ confine, undo, target })) {

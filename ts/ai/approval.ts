@@ -23,6 +23,7 @@ const OF_APPROVALS: OptionTableOf<Omit<ApprovalOptions, keyof AnalyzeOptions>> =
   page: PLAIN,
   deny: PLAIN,
   confined: PLAIN,
+  draft: PLAIN,
 };
 
 /**
@@ -38,7 +39,7 @@ const OF_APPROVALS: OptionTableOf<Omit<ApprovalOptions, keyof AnalyzeOptions>> =
  */
 export function createToolApproval(options: ApprovalOptions = {}): ToolApproval {
   checkOptionNames('createToolApproval', options, { ...innerOptions().analyze, ...OF_APPROVALS });
-  for (const name of ['confined', 'page'] as const) {
+  for (const name of ['confined', 'draft', 'page'] as const) {
     const value = options[name];
     if (value !== undefined && typeof value !== 'boolean') throw innerOf(bash).invalid(name, value, 'a boolean');
   }

@@ -8,13 +8,14 @@ import { rememberResult } from '../tool/call/view.ts';
 import { executorOf } from '../tool/executor.ts';
 import { inContextOfCall } from '../tool/in-context.ts';
 import {
+  describeDraft,
   describeInSandbox,
   describePlace,
   describeReach,
   describeReduction,
   describeTool,
 } from '../tool/instructions.ts';
-import { checkToolOptions, offersFresh, offersUndo } from '../tool/options.ts';
+import { checkToolOptions, offersDraft, offersFresh, offersUndo } from '../tool/options.ts';
 import { contextSchema, inputReader, inputSchemaOf, type OptionalFields } from '../tool/schema.ts';
 import { withSession } from '../tool/session.ts';
 import { ownLevel, rememberSetup, setupFor, type ToolSetup, toolFolder, withPlace } from '../tool/setup.ts';
@@ -30,11 +31,12 @@ import type {
  * Creates the bash tool of an agent, for ai 6 and ai 7: `tools: { bash: createBashTool() }`.
  *
  * Each call runs one command with `bash()` and these options, checks, kills or awaits a background process, undoes a
- * run, or recalls lines of an output. It yields live snapshots and finally a `BashResult`, a `BackgroundCheck`, an
- * `Undone`, the lines, or `{ error, code }` if nothing ran. It never throws. The tool's directory is `options.cwd`,
- * resolved now; the default is `process.cwd()`. Without `registry`, `mode` "background", `check_pid`, `kill_pid` and
- * `wait_pid` use `defaultRegistry()`, and commands still end at their time limit. With `session` the commands run in
- * that session and its directory. With `sandbox`, or the `experimental_sandbox` of a call, they run there.
+ * run, recalls lines of an output, or looks at a draft or commits it. It yields live snapshots and finally a
+ * `BashResult`, a `BackgroundCheck`, an `Undone`, the lines, the changes, a `Committed`, or `{ error, code }` if
+ * nothing ran. It never throws. The tool's directory is `options.cwd`, resolved now; the default is `process.cwd()`.
+ * Without `registry`, `mode` "background", `check_pid`, `kill_pid` and `wait_pid` use `defaultRegistry()`, and commands
+ * still end at their time limit. With `session` the commands run in that session and its directory. With `sandbox`, or
+ * the `experimental_sandbox` of a call, they run there.
  *
  * Throws `ERR_BASH_INVALID_ARG` for an interceptor with an invalid pattern, for a hook that is not a function, and for
  * an invalid session, terminal or sandbox.
@@ -46,7 +48,10 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
   const placed = withPlace(options, setup.folder);
   const { recalls } = setup;
   const [undoes, reuses] = [offersUndo(placed), offersFresh(placed)];
-  const fields: OptionalFields = { asks: options.onAccess !== undefined, undoes, recalls, reuses };
+  const drafts = offersDraft(placed);
+  const commits = drafts && placed.commit === 'ask';
+  const asks = options.onAccess !== undefined && !drafts;
+  const fields: OptionalFields = { asks, undoes, recalls, reuses, drafts, commits };
   const readings = new Readings(placed, BY_INPUT, fields, ownLevel(setup));
   const readInput = inputReader(fields);
   async function* run(
@@ -59,8 +64,9 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
       yield { error: read.issues.map(({ message }) => message).join('; '), code: 'ERR_BASH_INVALID_ARG' };
       return;
     }
-    const { command } = read.value;
-    const held = await resolveOptions(setup, call, command == null ? [] : [{ command }]);
+    const { command, draft_commit } = read.value;
+    const asked = command != null ? [{ command }] : commits && draft_commit ? [{ draft_commit }] : [];
+    const held = await resolveOptions(setup, call, asked);
     if ('error' in held) {
       yield held;
       return;
@@ -118,6 +124,6 @@ function description(options: BashToolOptions, setup: ToolSetup): string {
     spill: spill !== false,
     reduces,
     undoes: offersUndo(options),
-    reach: describeReach(options),
+    reach: offersDraft(options) ? describeDraft(options) : describeReach(options),
   });
 }

@@ -1,13 +1,17 @@
 import { type AnalyzeOptions, analyze, BashError, bash, decide } from 'agent-bash';
 import { innerOf, type UndoForecast } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
+import { visible } from '../core/visible.ts';
 import { REACH, type Reach } from '../core/world.ts';
 import { withGrants } from '../tool/call/access.ts';
+import { commitInWords } from '../tool/call/draft.ts';
 import { actorOf } from '../tool/call/entry.ts';
 import { ASKED_RULES, analyzeOptions, judgedText } from '../tool/call/judge.ts';
 import { isSandboxed } from '../tool/executor.ts';
 import { undoOption } from '../tool/options.ts';
+import { joinParts } from '../tool/parts.ts';
 import { sandboxDirectory, sandboxJudgement } from '../tool/sandbox/options.ts';
+import { COMMIT_FIELD } from '../tool/schema.ts';
 import { callFolder, contextOf, optionsFor, setupFor, setupOf, type ToolSetup, toolFolder } from '../tool/setup.ts';
 import type { BashApprovalCall, BashToolInput, BashToolOptions } from '../tool/types.ts';
 import { askReason, askReasons, denyReason, type Rules, undoCover, undoReason } from './approval-reason.ts';
@@ -72,7 +76,9 @@ export async function judgeCall(terms: Terms, input: ApprovalInput, call: BashAp
     if (asked.length === 0) return { judgement: UNASKED, commands: [], question: null, held: null };
     const context = contextOf(call);
     const held = await optionsFor({ ...setup, folder }, { context, toolCallId: call.toolCallId ?? '' });
-    const commands = asked.map((command) => judgeCommand(terms, command, held));
+    const commands = await Promise.all(
+      asked.map((each) => (each.draft_commit ? judgeCommit(terms, held) : judgeCommand(terms, each, held))),
+    );
     const judgement = strictest(commands.map(({ judgement }) => judgement));
     const question =
       judgement.verdict === 'ask' ? questionOf(judgement, commands, actorOf(held, call.toolCallId)) : null;
@@ -99,7 +105,7 @@ function questionOf(
   const covers = commands.flatMap(({ forecast }) => (forecast === null ? [] : undoCover(forecast)));
   const undo = (['none', 'part', 'full'] as const).find((cover) => covers.includes(cover));
   return {
-    command: analyses.map(({ command }) => command).join('\n'),
+    command: commands.map(({ command, judgement }) => judgement.analysis?.command ?? command).join('\n'),
     cwd: analyses[0]?.cwd ?? '',
     reason,
     verdict: 'ask',
@@ -121,7 +127,7 @@ function judgeCommand({ options, folder, rules }: Terms, input: BashToolInput, h
   const text = judgedText(command, held);
   const place = options.cwd === undefined ? held : { ...held, cwd: folder };
   const judged: AnalyzeOptions & { [REACH]?: Reach } = judgedWith(options, place, input.cwd);
-  const reach = options.confined ? reachOf(options, input, place) : null;
+  const reach = reachOf(options, input, place);
   if (reach !== null) judged[REACH] = reach;
   const analysis = analyze(text, judged);
   const decision = decide(analysis, rules);
@@ -136,6 +142,17 @@ function judgeCommand({ options, folder, rules }: Terms, input: BashToolInput, h
   return { command, judgement: { verdict, reason, analysis, decision }, reasons, forecast };
 }
 
+/** Judges the commit of a draft, about which a person is asked. Without `draft` nobody is, and the tool refuses it. */
+async function judgeCommit({ options }: Terms, held: BashToolOptions): Promise<JudgedCommand> {
+  const commit = options.draft ? await commitInWords(held) : null;
+  const reasons = commit?.says.split('\n').filter((line) => line !== '') ?? [];
+  const judgement: BashApprovalJudgement =
+    commit === null
+      ? UNASKED
+      : { ...UNASKED, verdict: 'ask', reason: joinParts([`Commit the draft of ${visible(commit.root)}:`, ...reasons]) };
+  return { command: COMMIT_FIELD, judgement, reasons, forecast: null };
+}
+
 /** Returns how far the command could be undone. `null` for a tool without undo, and for one on a target. */
 function forecastOf(text: string, judged: AnalyzeOptions, held: BashToolOptions): UndoForecast | null {
   const undo = undoOption(held.undo);
@@ -144,11 +161,18 @@ function forecastOf(text: string, judged: AnalyzeOptions, held: BashToolOptions)
 }
 
 /** Returns the reach that a confinement leaves a command. `null` if the command is not confined or asks for more. */
-function reachOf({ tool }: ApprovalOptions, input: BashToolInput, held: BashToolOptions): Reach | null {
+function reachOf(options: ApprovalOptions, input: BashToolInput, held: BashToolOptions): Reach | null {
+  const { tool, confined, draft } = options;
   // What a target can confine is known there.
   if (isSandboxed(held) || held.target || input.access != null) return null;
-  const confined = tool === undefined ? { ...held, confine: 'workspace' as const } : withGrants(held);
-  return innerOf(bash).reachOf(confined, toolFolder(held));
+  if (held.draft) {
+    // The tool opens its draft with the confinement by default, and what is changed below the root can be discarded.
+    const isKnown = draft === true && held.draft === true;
+    return isKnown ? innerOf(bash).reachOf({ ...held, confine: 'read-only' }, toolFolder(held)) : null;
+  }
+  if (!confined) return null;
+  const place = tool === undefined ? { ...held, confine: 'workspace' as const } : withGrants(held);
+  return innerOf(bash).reachOf(place, toolFolder(held));
 }
 
 /** Returns the engine's options: the tool's, overlaid with the approval's. */

@@ -6,8 +6,8 @@ import type { ApprovalInput, BashApprovalJudgement } from './types.ts';
 const STRICTNESS = ['allow', 'ask', 'deny'] as const;
 
 /**
- * Returns the commands that an input of any of the tools would run. An input that fits two tools is judged as both, and
- * an invalid input runs nothing. Throws if a getter of the input does.
+ * Returns the commands that an input of any of the tools would run, and the commit that it asks for. An input that fits
+ * two tools is judged as both, and an invalid input runs nothing. Throws if a getter of the input does.
  */
 export function judgedCommands(input: ApprovalInput): BashToolInput[] {
   return callsOf(input).flat();
@@ -18,10 +18,11 @@ export function judgedCommands(input: ApprovalInput): BashToolInput[] {
  * call holds in each of them.
  */
 export function callsOf(input: ApprovalInput): BashToolInput[][] {
-  const { command, cwd, access } = Object(input) as Record<string, unknown>;
+  const { command, cwd, access, draft_commit } = Object(input) as Record<string, unknown>;
   // Only the start of a terminal has a command, and a question about a task has none.
   const more = access === undefined || access === null ? {} : { access: access as BashToolAccess };
-  const own = typeof command === 'string' ? [{ command, ...(typeof cwd === 'string' && { cwd }), ...more }] : [];
+  const commit = command == null && draft_commit === true ? [{ draft_commit }] : [];
+  const own = typeof command === 'string' ? [{ command, ...(typeof cwd === 'string' && { cwd }), ...more }] : commit;
   return [own, commandsOfAction(input)].filter((commands) => commands.length > 0);
 }
 

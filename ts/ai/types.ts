@@ -63,6 +63,16 @@ export interface ApprovalOptions extends AnalyzeOptions {
    */
   confined?: boolean | undefined;
   /**
+   * Whether a person is asked about the commit of a draft (`draft_commit` of a tool with `commit: 'ask'`), which is
+   * refused otherwise. With `tool`, the question says what the draft has changed. No person is asked then about a
+   * command in a draft that the tool has opened itself (`draft: true`) if all that speaks against it are effects on
+   * files, or effects that the confinement of the draft prevents.
+   *
+   * @default false
+   * @example createToolApproval({ tool: bashTool, draft: true });
+   */
+  draft?: boolean | undefined;
+  /**
    * Has no effect here: an approval is where a person is asked.
    *
    * @default none
@@ -73,7 +83,10 @@ export interface ApprovalOptions extends AnalyzeOptions {
 
 /** A question for a person: may this call run? All texts are plain, and written by a model: show them as text. */
 export interface ApprovalQuestion {
-  /** The command as the tool will run it, byte for byte. Several commands of one call stand on lines of their own. */
+  /**
+   * The command as the tool will run it, byte for byte; `draft_commit` for a commit. Several commands of one call stand
+   * on lines of their own.
+   */
   command: string;
   /** The directory that it starts in, absolute. */
   cwd: string;
@@ -136,7 +149,7 @@ export interface BashApprovalJudgement {
   reason: string;
   /**
    * The analysis of the command; `null` for `check_pid`, `kill_pid`, `wait_pid` and invalid input, which run nothing
-   * and are never asked about.
+   * and are never asked about, and for `draft_commit`.
    */
   analysis: Analysis | null;
   /** The decision of the rules. An "always allow" would add its `suggestRules`. `null` if `analysis` is. */

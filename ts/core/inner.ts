@@ -79,6 +79,8 @@ export interface Inner {
   noticeOfCut: typeof noticeOfCut;
   /** Throws `ERR_BASH_INVALID_ARG` for a command and options that `bash` would refuse. */
   check(command: unknown, options: unknown): void;
+  /** Throws what `bash` would for options of a tool in a draft, or with `draft: true`. */
+  checkDraft(options: object): void;
   /** Makes the owner of the worlds of commands that belong together; see `OWNER`. `root` is an absolute path. */
   newOwner(root: string): Owner;
   /**

@@ -63,7 +63,7 @@ async function run(
 
 /** Returns the approval of a tool on the page, which refuses where nobody can be asked. */
 function approvalOf(tool: BashTool): ToolApproval {
-  const options: ApprovalOptions & WithoutPeople = { tool, page: true, confined: true, [NOBODY]: NO_PAGE };
+  const options: ApprovalOptions & WithoutPeople = { tool, page: true, confined: true, draft: true, [NOBODY]: NO_PAGE };
   return createToolApproval(options);
 }
 

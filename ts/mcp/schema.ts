@@ -29,8 +29,9 @@ export function toolSchema(json: JsonSchema): object {
  * Returns the input schema of the bash tool. Fields may be left out: only the strict modes of model providers require
  * all of them.
  */
-export function bashSchema({ onAccess, undo, session, reduce, outputs }: BashToolOptions): JsonSchema {
-  const { inputSchema } = createBashTool({ onAccess, undo, session, reduce, outputs });
+export function bashSchema(options: BashToolOptions): JsonSchema {
+  const { onAccess, undo, session, reduce, outputs, draft, commit } = options;
+  const { inputSchema } = createBashTool({ onAccess, undo, session, reduce, outputs, draft, commit });
   const { required, additionalProperties, ...json } = inputSchema['~standard'].jsonSchema.input({ target: 'draft-07' });
   return json;
 }

@@ -15,7 +15,7 @@ export const ADVICE = byCommand(
 export function entryOf(output: BashToolOutput, cwd = process.cwd()): ShellEntry {
   if ('error' in output) return nothingRan(output);
   // A hook may replace the result with anything.
-  if ('task' in output || output.status === 'undone' || output.status === 'recalled')
+  if ('task' in output || (output.status !== 'running' && !('notes' in output)))
     return { stdout: textOf(output), stderr: '', outcome: { type: 'exit', exitCode: 0 } };
   if (output.status === 'running') {
     return { stdout: output.stdout, stderr: output.stderr, outcome: { type: 'timeout' } };

@@ -3,6 +3,7 @@ import { innerOf } from '../core/inner.ts';
 import type { Level } from '../reduce/keeping.ts';
 import { isSession } from './sandbox/options.ts';
 import { modeLimit } from './schema.ts';
+import { toolFolder } from './setup.ts';
 import type { BashToolOptions, ToolSandbox } from './types.ts';
 
 /** Text for system prompts: when to use the bash tool. */
@@ -118,6 +119,20 @@ export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'conf
         : `reach only the hosts ${hosts.join(', ')}`;
   const more = onAccess === undefined ? '' : '; with access you can ask for more';
   return `Commands are confined: ${changes}, ${reaches}, and read no secrets of the user. What was denied is listed behind the output${more}.`;
+}
+
+/**
+ * Returns that commands run in a draft, in sentences for the description; `''` without one. `looks`: whether the input
+ * has the fields about it.
+ */
+export function describeDraft(options: BashToolOptions, looks = true): string {
+  const { draft = false, commit } = options;
+  if (draft === false) return '';
+  const root = draft === true ? toolFolder(options) : draft.root;
+  const effect = `Commands run in a draft of ${root}: they see what earlier ones have changed, and outside of the draft nothing changes until it is committed.`;
+  if (!looks) return effect;
+  const asks = commit === 'ask' ? '; draft_commit asks a person to commit it' : '; a person commits it';
+  return `${effect} draft_changes, in place of a command, shows what it has changed${asks}.`;
 }
 
 function some(entries: readonly string[]): string[] {

@@ -24,6 +24,7 @@ const OF_TOOLS: OptionTableOf<Omit<BashToolOptions, keyof BashOptions>> = {
   description: PLAIN,
   outputs: PLAIN,
   onAccess: PLAIN,
+  commit: PLAIN,
   onBeforeRun: PLAIN,
   onAfterRun: PLAIN,
 };
@@ -124,6 +125,18 @@ export function undoOption(undo: BashToolOptions['undo']): BashOptions['undo'] {
 export function offersFresh({ reuse, terminal, sandbox }: BashToolOptions): boolean {
   const places = [terminal, sandbox];
   return reuse !== undefined && reuse !== 'off' && places.every((place) => place === undefined);
+}
+
+/** Throws what `bash` would for a draft, and for options beside it that contradict it. */
+export function checkDraft(options: BashToolOptions): void {
+  const { draft = false, commit = 'never', undo } = options;
+  if (commit !== 'ask' && commit !== 'never') throw innerOf(bash).invalid('commit', commit, "'ask' or 'never'");
+  if (draft !== false) innerOf(bash).checkDraft({ ...options, draft, undo: undoOption(undo) });
+}
+
+/** Returns whether commands of a tool run in a draft, and its input offers `draft_changes`. */
+export function offersDraft({ draft = false, sandbox }: BashToolOptions): boolean {
+  return draft !== false && sandbox === undefined;
 }
 
 /** Returns whether commands of a tool can be undone, and its input offers `undo_run`. */

@@ -1,5 +1,15 @@
 import { realpathSync } from 'node:fs';
-import type { BackgroundTask, BashResult, Denial, UndoConflict, Undone } from 'agent-bash';
+import type {
+  BackgroundTask,
+  BashResult,
+  Change,
+  Committed,
+  Denial,
+  DraftChanges,
+  PathReason,
+  UndoConflict,
+  Undone,
+} from 'agent-bash';
 import { evidenceLines } from '../core/evidence-lines.ts';
 import { foreignName, foreignWords } from '../core/foreign.ts';
 import { linesOf } from '../core/lines.ts';
@@ -23,8 +33,8 @@ export function withSuggestion(message: string, suggestion: string | undefined):
 
 /** Length of the line about the changes of a command, in characters. */
 const LINE_LENGTH = 200;
-/** Entries of an undo that a model reads. */
-const LISTED = 20;
+/** Entries of an undo, a draft or a commit that a model reads. */
+export const LISTED = 20;
 /** Characters of a sentence. */
 const SENTENCE_LENGTH = 300;
 
@@ -84,11 +94,58 @@ export function formatUndone({ restored, removed, conflicts, notCovered, undoId 
   ]);
 }
 
-function listed(paths: readonly string[], word: string, places: readonly string[]): string {
-  if (paths.length === 0) return '';
+/** Returns what a draft has changed, and what someone outside has changed as well, for a model or a person. */
+export function summaryOf(changes: DraftChanges | null, cwd: string): string {
+  if (changes === null) return NOTHING_DRAFTED;
+  const { counts, created, modified, deleted, renamed, conflicts } = changes;
+  const places = placesOf(cwd);
+  const paths = (entries: readonly Change[]) => entries.map(({ path }) => path);
+  const did = [
+    listed(paths(created), 'created', places, counts.created),
+    listed(paths(modified), 'modified', places, counts.modified),
+    listed(paths(deleted), 'deleted', places, counts.deleted),
+    listed(
+      renamed.map(({ to }) => to),
+      'renamed',
+      places,
+      counts.renamed,
+    ),
+  ].filter((part) => part !== '');
+  return joinParts([
+    did.length === 0 ? NOTHING_DRAFTED : `[draft: ${did.join(', ')}]`,
+    listedReasons(conflicts, 'changed outside of the draft as well', places),
+  ]);
+}
+
+const NOTHING_DRAFTED = '[draft: nothing has changed]';
+
+/** Returns the model's text for a commit. */
+export function formatCommitted({ applied, skipped, conflicts }: Committed, cwd: string): string {
+  const places = placesOf(cwd);
+  const did = listed(applied, applied.length === 1 ? 'path' : 'paths', places);
+  return joinParts([
+    conflicts.length > 0
+      ? '[not committed: paths were changed outside of the draft as well, so nothing was changed there]'
+      : `[committed: ${did === '' ? 'there was nothing to commit' : did}]`,
+    listedReasons(conflicts, 'conflict', places),
+    listedReasons(skipped, 'stays in the draft', places),
+  ]);
+}
+
+function listedReasons(paths: readonly PathReason[], word: string, places: readonly string[]): string {
+  const more = paths.length - LISTED;
+  const lines = paths
+    .slice(0, LISTED)
+    .map(({ path, why }) => clipped(`[${word}: ${shownPath(path, places)}: ${foreignWords(why)}`, ']'));
+  return [...lines, ...(more > 0 ? [`[${word}: ${more} more paths]`] : [])].join('\n');
+}
+
+/** `count`: the number of all paths, if only the first ones are given. */
+function listed(paths: readonly string[], word: string, places: readonly string[], count = paths.length): string {
+  if (count === 0) return '';
   const names = paths.slice(0, LISTED).map((path) => shownPath(path, places));
-  const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : '';
-  return `${paths.length} ${word} (${names.join(', ')}${more})`;
+  const more = count > names.length ? ` and ${count - names.length} more` : '';
+  return `${count} ${word} (${names.join(', ')}${more})`;
 }
 
 function conflictInWords({ path, why, keptAt }: UndoConflict, places: readonly string[]): string {

@@ -99,11 +99,18 @@ export const ACCESS_FIELD = 'access';
 /** The field by which a model undoes a run. The schema has it if runs can be undone. */
 export const UNDO_FIELD = 'undo_run';
 
+/** The fields by which a model looks at its draft and has it committed. The schema has them if commands run in one. */
+export const CHANGES_FIELD = 'draft_changes';
+export const COMMIT_FIELD = 'draft_commit';
+const CHANGES = ['summary', 'diff'] as const;
+
 /** The field by which a model gets lines that were left out. The schema has it if lines may be left out. */
 export const RECALL_FIELD = 'recall';
 
 /** The field by which a model has a command run whatever is stored. The schema has it if results may be given again. */
 export const FRESH_FIELD = 'fresh';
+
+const OPTIONAL_FIELDS = [ACCESS_FIELD, UNDO_FIELD, RECALL_FIELD, FRESH_FIELD, CHANGES_FIELD, COMMIT_FIELD];
 
 /** The fields that the input has with some options only. */
 export interface OptionalFields {
@@ -115,10 +122,21 @@ export interface OptionalFields {
   recalls: boolean;
   /** Whether stored results may be given again. */
   reuses: boolean;
+  /** Whether commands run in a draft. */
+  drafts: boolean;
+  /** Whether the model may ask for the commit of the draft. */
+  commits: boolean;
 }
 
 /** The optional fields of a tool that has none. */
-export const NO_FIELDS: OptionalFields = { asks: false, undoes: false, recalls: false, reuses: false };
+export const NO_FIELDS: OptionalFields = {
+  asks: false,
+  undoes: false,
+  recalls: false,
+  reuses: false,
+  drafts: false,
+  commits: false,
+};
 
 /** The schema of `access`. */
 export const ACCESS_SCHEMA = {
@@ -197,7 +215,8 @@ function jsonSchema(fields: OptionalFields): Record<string, unknown> {
   };
 }
 
-function optionalProperties({ asks, undoes, recalls, reuses }: OptionalFields): Record<string, unknown> {
+function optionalProperties(fields: OptionalFields): Record<string, unknown> {
+  const { asks, undoes, recalls, reuses, drafts, commits } = fields;
   return {
     ...(undoes && {
       [UNDO_FIELD]: {
@@ -213,6 +232,19 @@ function optionalProperties({ asks, undoes, recalls, reuses }: OptionalFields): 
           'In place of a command: lines of an output as they were. "12:40-95" gives lines 40 to 95 of output #12, "12 /pattern/" those that match a regular expression.',
       },
     }),
+    ...(drafts && {
+      [CHANGES_FIELD]: {
+        type: ['string', 'null'],
+        enum: [...CHANGES, null],
+        description: 'In place of a command: what the draft has changed, as a "summary" or as a "diff".',
+      },
+    }),
+    ...(commits && {
+      [COMMIT_FIELD]: {
+        type: ['boolean', 'null'],
+        description: 'In place of a command: true asks a person to commit the draft.',
+      },
+    }),
     ...(reuses && {
       [FRESH_FIELD]: {
         type: ['boolean', 'null'],
@@ -224,7 +256,7 @@ function optionalProperties({ asks, undoes, recalls, reuses }: OptionalFields): 
 }
 
 /** The subjects of a call. An input has exactly one. */
-function subjectsOf({ undoes, recalls }: OptionalFields): string[] {
+function subjectsOf({ undoes, recalls, drafts, commits }: OptionalFields): string[] {
   return [
     'command',
     'check_pid',
@@ -232,6 +264,8 @@ function subjectsOf({ undoes, recalls }: OptionalFields): string[] {
     'wait_pid',
     ...(undoes ? [UNDO_FIELD] : []),
     ...(recalls ? [RECALL_FIELD] : []),
+    ...(drafts ? [CHANGES_FIELD] : []),
+    ...(commits ? [COMMIT_FIELD] : []),
   ];
 }
 
@@ -252,7 +286,7 @@ export function inputReader(fields: OptionalFields): (given: unknown) => Read<Ba
 
 function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
   if (!isRecord(given)) return { issues: [{ message: 'the input must be an object', path: [] }] };
-  const names = new Set([...Object.keys(given), ...INPUT_FIELDS, ACCESS_FIELD, UNDO_FIELD, RECALL_FIELD, FRESH_FIELD]);
+  const names = new Set([...Object.keys(given), ...INPUT_FIELDS, ...OPTIONAL_FIELDS]);
   const fields = [...names].map((name) => [name, given[name]] as const);
   const value: Record<string, unknown> = Object.fromEntries(fields.filter(([, field]) => field !== undefined));
   const issues: BashInputIssue[] = [];
@@ -281,6 +315,13 @@ function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
   if (optional.undoes) check(UNDO_FIELD, isText, 'must be the id of a run');
   if (optional.recalls) check(RECALL_FIELD, isText, 'must be "12:40-95" or "12 /pattern/"');
   if (optional.reuses) check(FRESH_FIELD, (given) => typeof given === 'boolean', 'must be true or false');
+  if (optional.drafts) {
+    check(CHANGES_FIELD, (given) => (CHANGES as readonly unknown[]).includes(given), 'must be "summary" or "diff"');
+  }
+  if (optional.commits) {
+    check(COMMIT_FIELD, (given) => typeof given === 'boolean', 'must be true');
+    if (value[COMMIT_FIELD] === false) value[COMMIT_FIELD] = null;
+  }
   if (value.access !== undefined) value.access = accessIn(value.access, issues);
   const subjects = subjectsOf(optional);
   if (subjects.filter((subject) => value[subject] !== undefined && value[subject] !== null).length !== 1) {

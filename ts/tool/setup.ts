@@ -5,7 +5,16 @@ import { DECIDED, type Decided } from '../core/ledger.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import type { Level } from '../reduce/keeping.ts';
 import { executorOf, isSandboxed, runsNatively } from './executor.ts';
-import { checkToolOptions, levelOf, SHARED_OUTPUTS, type Sharing, undoOption, VIEWS, type Viewed } from './options.ts';
+import {
+  checkDraft,
+  checkToolOptions,
+  levelOf,
+  SHARED_OUTPUTS,
+  type Sharing,
+  undoOption,
+  VIEWS,
+  type Viewed,
+} from './options.ts';
 import { withSession } from './session.ts';
 import type { BashApprovalCall, BashToolCall, BashToolExecutionOptions, BashToolOptions } from './types.ts';
 
@@ -47,6 +56,7 @@ const NOT_REDUCING: Reducing = { level: 'off', recalls: false, taps: 'off' };
 export function setupFor(given: BashToolOptions, { level, recalls, taps }: Reducing = NOT_REDUCING): ToolSetup {
   const options = ofOneConversation(given);
   const folder = toolFolder(options);
+  checkDraft(withPlace(options, folder));
   const owner = (options as Owned)[OWNER] ?? beginningOwner(options, folder);
   const outputs = options.outputs ?? (options as Sharing)[SHARED_OUTPUTS] ?? new OutputStore();
   const setup = { options, folder, owner, outputs, level, taps };
@@ -162,12 +172,18 @@ export function callFolder(folder: string, cwd: string | null | undefined): stri
 /** Returns the options that `bash()` takes, without the tool's own. */
 export function runOptions(options: BashToolOptions): BashOptions {
   const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...others } = options;
-  const { availableTools, interceptor, session, terminal, sandbox, onAccess, undo, reduce, outputs, ...more } = others;
+  const { availableTools, interceptor, session, terminal, sandbox, onAccess, undo, reduce, outputs, ...own } = others;
+  const { draft, commit, ...more } = own;
   const {
     [VIEWS]: views,
     [SHARED_OUTPUTS]: shared,
     [DECIDED]: decided,
     ...rest
   } = more as typeof more & Viewed & Sharing & Decided;
-  return undo === undefined ? rest : { ...rest, undo: undoOption(undo) };
+  return {
+    ...rest,
+    ...(undo !== undefined && { undo: undoOption(undo) }),
+    // `true` is not opened yet, and no draft for `bash`: such a command runs nowhere.
+    ...(draft !== undefined && draft !== false && { draft: draft as BashOptions['draft'] }),
+  };
 }

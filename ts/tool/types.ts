@@ -4,6 +4,7 @@ import type {
   BashOptions,
   BashResult,
   BashSession,
+  Committed,
   ConfineMissing,
   Finding,
   OutputStore,
@@ -14,9 +15,9 @@ import type {
 } from 'agent-bash';
 
 /**
- * The input that the model sends: exactly one of `command`, `check_pid`, `kill_pid`, `wait_pid`, `undo_run` and
- * `recall`, the other fields with a command. All may be `null` or missing: strict modes send every field, other models
- * leave them out.
+ * The input that the model sends: exactly one of `command`, `check_pid`, `kill_pid`, `wait_pid`, `undo_run`, `recall`,
+ * `draft_changes` and `draft_commit`, the other fields with a command. All may be `null` or missing: strict modes send
+ * every field, other models leave them out.
  */
 export interface BashToolInput {
   /** The command, byte for byte. A trailing `| head …` or `| tail …` becomes a limit if its meaning stays the same. */
@@ -60,6 +61,10 @@ export interface BashToolInput {
    * with `reduce: 'salient'` or `outputs`.
    */
   recall?: string | null | undefined;
+  /** What the draft has changed, in a few lines or as a patch. Only with `draft`. */
+  draft_changes?: 'summary' | 'diff' | null | undefined;
+  /** `true` asks for the commit of the draft. Only with `draft` and `commit: 'ask'`. */
+  draft_commit?: boolean | null | undefined;
   /** Whether the command runs even if `reuse` has its result. Only with `reuse`. */
   fresh?: boolean | null | undefined;
   /** More than the confinement allows, for this command. The host is asked. Only with `onAccess`. */
@@ -135,7 +140,7 @@ export type BashRunner = (command: string, options?: BashOptions) => Promise<Bas
  * option is `ERR_BASH_INVALID_ARG`, thrown by the function that makes the tool. From `perCall` it is `{ error }`.
  */
 export interface BashToolOptions
-  extends Omit<BashOptions, 'signal' | 'onOutput' | 'onSnapshot' | 'snapshotIntervalMs' | 'undo' | 'reduce'> {
+  extends Omit<BashOptions, 'signal' | 'onOutput' | 'onSnapshot' | 'snapshotIntervalMs' | 'draft' | 'undo' | 'reduce'> {
   /**
    * Called on each call. The returned options replace the tool's options one by one. A throw is `{ error }` and runs
    * nothing. `description` and `perCall` have no effect here, and the built-in description does not mention a session
@@ -253,6 +258,25 @@ export interface BashToolOptions
    * @example createBashTool({ confine: 'workspace', onAccess: ({ write, network }) => ask(write, network) });
    */
   onAccess?: ((request: AccessRequest) => boolean | 'session' | Promise<boolean | 'session'>) | undefined;
+  /**
+   * The draft in which the commands run, as in `bash()`, which the tool does not close. `true`: a draft of the tool's
+   * directory, or of the first directory of its session. It is opened with the first command, and after a commit with
+   * the next one. Its id is `result.draft`, and it is kept for 7 days after its last command. The input then has
+   * `draft_changes`. `access` is not offered. In a sandbox the option is `{ error }`, `ERR_BASH_UNSUPPORTED`.
+   *
+   * @default false
+   * @example createBashTool({ draft: true, commit: 'ask' });
+   */
+  draft?: BashOptions['draft'] | boolean | undefined;
+  /**
+   * `'ask'`: the model may ask for the commit of the draft, with `draft_commit`. It is committed if a person approves
+   * the call, for which `createToolApproval({ draft: true })` asks, and refused otherwise. Paths that were changed
+   * outside as well stop it.
+   *
+   * @default 'never': the host commits
+   * @example createBashTool({ draft: true, commit: 'ask' });
+   */
+  commit?: 'ask' | 'never' | undefined;
   /**
    * As in `bash()`; `true` is `'risky'`. Unless it is off, the input has `undo_run`, by which the model takes back what
    * a run changed, and the text of a result says how. The model can undo runs of this tool, and runs that started in
@@ -411,6 +435,27 @@ export interface BashToolRecalled {
   text: string;
 }
 
+/** What a draft has changed. */
+export interface BashToolDrafted {
+  /** Distinguishes the output from a result. */
+  status: 'drafted';
+  exitCode: 0;
+  /** The id of the draft; `null` if no command has begun one. */
+  draft: string | null;
+  /** The summary or the patch. */
+  text: string;
+}
+
+/** The effect of `draft_commit`. */
+export interface BashToolCommitted extends Committed {
+  /** Distinguishes the output from a result. */
+  status: 'committed';
+  /** 1 if nothing was committed because of conflicts, otherwise 0. */
+  exitCode: 0 | 1;
+  /** The id of the draft; `null` if no command has begun one. */
+  draft: string | null;
+}
+
 /** The wait of a `wait_pid`. */
 export interface BashToolWait {
   /**
@@ -445,14 +490,17 @@ export type BashToolResult = (BashResult | SessionResult) & {
 
 /**
  * The outputs of a call: snapshots while the command runs, then one result (in a session with its `cwd`), or one error
- * if nothing ran; for `check_pid`, `kill_pid` and `wait_pid` one check, for `undo_run` its effect, for `recall` the
- * lines. Plain data throughout. `'error' in`, `'task' in` and `status` tell them apart.
+ * if nothing ran; for `check_pid`, `kill_pid` and `wait_pid` one check, for `undo_run` and `draft_commit` their effect,
+ * for `recall` the lines, for `draft_changes` the changes. Plain data throughout. `'error' in`, `'task' in` and `status`
+ * tell them apart.
  */
 export type BashToolOutput =
   | BashToolResult
   | BashToolCheck
   | BashToolUndone
   | BashToolRecalled
+  | BashToolDrafted
+  | BashToolCommitted
   | BashToolError
   | BashToolSnapshot;
 

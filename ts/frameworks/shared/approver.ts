@@ -116,6 +116,7 @@ export class Approver {
       ask: { rules: this.#given?.ask ?? [], person },
       deny: this.#deny,
       confined: true,
+      draft: true,
     });
   }
 }

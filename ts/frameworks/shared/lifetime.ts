@@ -5,6 +5,7 @@ import type { Owner } from '../../core/world.ts';
 import type { Processes } from '../../sandbox/processes.ts';
 import { Running } from '../../sandbox/running.ts';
 import type { Started } from '../../sandbox/start.ts';
+import { closeDrafts } from '../../tool/call/draft.ts';
 
 /** The machine that runs the commands of an adapter, and the grace of their ends. */
 type Placed = Pick<BashOptions, 'affinity' | 'graceMs' | 'target'>;
@@ -70,6 +71,8 @@ export class Lifetime {
   /** Ends everything. Resolves when it is gone. */
   async end(): Promise<void> {
     await this.#running.end();
-    if (this.#outer === undefined) this.owner.end();
+    if (this.#outer !== undefined) return;
+    await closeDrafts(this.owner);
+    this.owner.end();
   }
 }

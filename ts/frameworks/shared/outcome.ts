@@ -23,8 +23,9 @@ export function outcomeOf(output: BashToolOutput): Outcome {
     const { exitCode, logPath, startedAt, endedAt } = output.task;
     return { ...none, text: output.output, exitCode, path: logPath, durationMs: (endedAt ?? Date.now()) - startedAt };
   }
-  if (output.status === 'recalled') return { ...none, text: output.text };
-  if (output.status === 'undone') return { ...none, text: '', exitCode: output.exitCode };
+  if (output.status === 'recalled' || output.status === 'drafted') return { ...none, text: output.text };
+  if (output.status === 'undone' || output.status === 'committed')
+    return { ...none, text: '', exitCode: output.exitCode };
   const { exitCode, durationMs } = output;
   const text = oneText(output);
   if (output.status === 'running') return { ...none, text, exitCode, durationMs };

@@ -91,8 +91,7 @@ export class ToolCalls {
    */
   async decide(input: BashToolInput, call: Asked, ask?: OnAsk): Promise<Verdict> {
     const verdict = await this.#approver.decide(input, call, ask);
-    if (verdict.runs && verdict.approved && input.command != null)
-      this.#approved.set(call.toolCallId, subjectOf(input));
+    if (verdict.runs && verdict.approved && mayAsk(input)) this.#approved.set(call.toolCallId, subjectOf(input));
     return verdict;
   }
 
@@ -111,7 +110,7 @@ export class ToolCalls {
     const isApproved = this.#approved.get(asked.toolCallId) === subjectOf(input);
     this.#approved.delete(asked.toolCallId);
     const work = async (abortSignal: AbortSignal): Promise<BashToolOutput> => {
-      if (input.command != null) {
+      if (mayAsk(input)) {
         const person = isApproved ? () => true : ask;
         const verdict = await this.#approver.decide(input, { ...asked, id, signal: abortSignal }, person);
         if (!verdict.runs && !abortSignal.aborted) throw new BashError('ERR_BASH_BLOCKED', verdict.reason);
@@ -140,8 +139,13 @@ export class ToolCalls {
 }
 
 /** Returns the part of an input that a person approves, as a key. */
-function subjectOf({ command, cwd, mode, access }: BashToolInput): string {
-  return JSON.stringify([command, cwd ?? null, mode ?? null, access ?? null]);
+function subjectOf({ command, cwd, mode, access, draft_commit }: BashToolInput): string {
+  return JSON.stringify([command ?? null, cwd ?? null, mode ?? null, access ?? null, draft_commit ?? null]);
+}
+
+/** Returns whether a person may have to be asked about an input. */
+function mayAsk({ command, draft_commit }: BashToolInput): boolean {
+  return command != null || draft_commit === true;
 }
 
 function survivorsIn(output: BashToolOutput) {

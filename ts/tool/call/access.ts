@@ -33,8 +33,9 @@ export async function withAccess(
     if (input.access == null || options.onAccess === undefined) return options;
     throw new BashError('ERR_BASH_UNSUPPORTED', 'in a sandbox there is no access to ask for: nothing was run');
   }
-  if (options.target && input.access != null && options.onAccess !== undefined) {
-    throw new BashError('ERR_BASH_UNSUPPORTED', 'on a target there is no access to ask for: nothing was run');
+  const there = options.target ? 'on a target' : options.draft ? 'in a draft' : null;
+  if (there !== null && input.access != null && options.onAccess !== undefined) {
+    throw new BashError('ERR_BASH_UNSUPPORTED', `${there} there is no access to ask for: nothing was run`);
   }
   const held = withGrants(options);
   const { access } = input;

@@ -7,7 +7,7 @@ import { DECIDED, type Decided } from '../../core/ledger.ts';
 import { messageOf } from '../../core/listener.ts';
 import { isSandboxed } from '../executor.ts';
 import { NO_TASKS, sandboxJudgement } from '../sandbox/options.ts';
-import { contextOf, optionsFor, type ToolSetup } from '../setup.ts';
+import { contextOf, optionsFor, type ToolSetup, toolFolder } from '../setup.ts';
 import type {
   BashToolError,
   BashToolExecutionOptions,
@@ -18,6 +18,7 @@ import type {
 } from '../types.ts';
 import { withAccess } from './access.ts';
 import { approvedByPerson, takeDecision } from './decisions.ts';
+import { commitDraft, forgetLost, showDraft, withDraft } from './draft.ts';
 import { entryOptions } from './entry.ts';
 import { intercept } from './intercept.ts';
 import { approvedNotes, approvedOptions, judge, nothingRan, unattended } from './judge.ts';
@@ -40,7 +41,8 @@ export async function resolveOptions(
   if (decision !== undefined && 'error' in decision) return decision;
   const decidedBy = decision?.decidedBy ?? (approvedByPerson(call) ? 'host' : undefined);
   try {
-    const held = await optionsFor(setup, { context: contextOf(call), toolCallId }, experimental_sandbox);
+    const placed = await optionsFor(setup, { context: contextOf(call), toolCallId }, experimental_sandbox);
+    const held = commands.some(({ command }) => command != null) ? await withDraft(placed) : placed;
     if (decidedBy !== undefined) return { ...approvedOptions(held), [DECIDED]: decidedBy };
     return decision === undefined ? unattended(held) : held;
   } catch (error) {
@@ -68,6 +70,12 @@ export async function* answer(
     rememberRun(options, undone);
     return undone;
   }
+  const { draft_changes, draft_commit } = input;
+  if (input.command == null && (draft_changes != null || draft_commit)) {
+    const cwd = toolFolder(options);
+    const answered = draft_changes != null ? showDraft(draft_changes, options, cwd) : commitDraft(options);
+    return await answered.catch((error) => draftFailed(options, error));
+  }
   const asked = input.command as string;
   // `bash` runs an empty command. From a model it is a mistake.
   if (asked.trim() === '') return { error: 'command is empty: nothing ran', code: 'ERR_BASH_INVALID_ARG' };
@@ -78,6 +86,12 @@ export async function* answer(
     return nothingRan(error, 'ERR_BASH_BLOCKED');
   }
   return yield* runCall(command, options, input, call, viewing);
+}
+
+/** Returns the error of a call that may have been in a draft. */
+async function draftFailed(options: BashToolOptions, error: unknown, code = 'ERR_BASH_DRAFT'): Promise<BashToolError> {
+  await forgetLost(options, error);
+  return nothingRan(error, code);
 }
 
 /** Runs the command. Yields snapshots while it runs. */
@@ -107,7 +121,7 @@ async function* runCall(
     if ('notes' in output && options[DECIDED] !== undefined) output = { ...output, notes: approvedNotes(output.notes) };
     rememberRun(options, output);
   } catch (error) {
-    output = nothingRan(error, 'ERR_BASH_SPAWN');
+    output = await draftFailed(options, error, 'ERR_BASH_SPAWN');
   }
   return await afterRun(command, output, options, viewing);
 }

@@ -12,9 +12,12 @@ export type CallDecision = BashToolError | { decidedBy: Decider | null };
 const MOST = 20_000;
 const decisions = new Map<string, CallDecision>();
 
-/** Returns the key of a call: its id and everything it would run. A hash keeps it short for commands of any length. */
+/**
+ * Returns the key of a call: its id and everything it would run, or that it is a commit. A hash keeps it short for
+ * commands of any length.
+ */
 function key(toolCallId: string, commands: readonly BashToolInput[]): string {
-  const parts = [toolCallId, ...commands.map(({ command }) => command ?? '')];
+  const parts = [toolCallId, ...commands.map(({ command }) => JSON.stringify(command ?? null))];
   return createHash('sha256').update(parts.join('\0')).digest('base64');
 }
 

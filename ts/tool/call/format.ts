@@ -5,6 +5,7 @@ import {
   changedPart,
   denialPart,
   evidencePart,
+  formatCommitted,
   formatUndone,
   joinParts,
   reusedPart,
@@ -206,10 +207,12 @@ export function formatOutput(
   // A user interface that lost the call keeps the last snapshot and sends it as the result. The command's exit is
   // unknown.
   if (output.status === 'running') return { type: 'text', value: joinParts([INTERRUPTED, ...streams(output)]) };
-  if (output.status === 'recalled') return { type: 'text', value: output.text };
-  if (output.status === 'undone') {
+  if (output.status === 'recalled' || output.status === 'drafted') return { type: 'text', value: output.text };
+  if (output.status === 'undone' || output.status === 'committed') {
     const failed = errorOnFailure && output.exitCode !== 0;
-    return { type: failed ? 'error-text' : 'text', value: formatUndone(output, directoryOf({}, reading)) };
+    const cwd = directoryOf({}, reading);
+    const value = output.status === 'undone' ? formatUndone(output, cwd) : formatCommitted(output, cwd);
+    return { type: failed ? 'error-text' : 'text', value };
   }
   const failed = errorOnFailure && output.status !== 'backgrounded' && output.exitCode !== 0;
   return { type: failed ? 'error-text' : 'text', value: resultText(output, reading) };

@@ -3,10 +3,11 @@ import { DECIDED } from '../../core/ledger.ts';
 import { visible } from '../../core/visible.ts';
 import { withAccess } from '../call/access.ts';
 import { resolveOptions } from '../call/answer.ts';
+import { closeDrafts, forgetLost } from '../call/draft.ts';
 import { intercept, interceptRules } from '../call/intercept.ts';
 import { rememberSignal } from '../call/interruption.ts';
 import { approvedNotes, judge, nothingRan } from '../call/judge.ts';
-import { describePlace, describeReach } from '../instructions.ts';
+import { describeDraft, describePlace, describeReach } from '../instructions.ts';
 import { checkToolOptions } from '../options.ts';
 import { changedPart, denialPart, joinParts, stalePart, withSuggestion } from '../parts.ts';
 import { contextSchema } from '../schema.ts';
@@ -152,10 +153,10 @@ const ANSWER_MS = 1_000;
  * never throws.
  *
  * These options of `bash()` apply to each terminal: `cwd`, `env`, `inheritEnv`, `safety`, `shell`, `prefix`,
- * `snapshot`, `limits`, `confine`, `receipt`, `undo`, `args` and `timeoutMs`, which has no default here: a terminal
- * runs until its program ends. This tool has no `undo_run`: `undo(runId)` is for the host. A `session` gives its
- * directory and its options, but not its state. `perCall`, `onBeforeRun`, the interceptor and `onAccess` run before
- * each start. `description` replaces the default description. These options have no effect: `mode`, `idleTimeoutMs`,
+ * `snapshot`, `limits`, `confine`, `draft`, `receipt`, `undo`, `args` and `timeoutMs`, which has no default here: a
+ * terminal runs until its program ends. This tool has no `undo_run`, `draft_changes` and `draft_commit`: they are for
+ * the host. A `session` gives its directory and its options, but not its state. `perCall`, `onBeforeRun`, the
+ * interceptor and `onAccess` run before each start. `description` replaces the default description. These options have no effect: `mode`, `idleTimeoutMs`,
  * `onTimeout`, `registry`, `stdin`, `merge`, `sanitize`, `truncate`, `spill`, `warm`, `run`, `terminal`,
  * `errorOnFailure`, `updateIntervalMs`, `onAfterRun`, and `onPrompt`, because the model itself answers prompts.
  *
@@ -175,6 +176,7 @@ export function createTerminalTool(options: BashToolOptions = {}): TerminalTool 
   const terminals = new Terminals();
   const close = async () => {
     await terminals.close();
+    await closeDrafts(setup.owner);
     setup.owner.end();
   };
   const tool: TerminalTool = {
@@ -255,7 +257,10 @@ async function start(
   const judged = judge(command, given);
   notes.push(...(options[DECIDED] === undefined ? judged : approvedNotes(judged)));
   const beginning = { command, options: given, cols: input.cols ?? COLS, rows: input.rows ?? ROWS };
-  const terminal = await terminals.start(beginning, signal);
+  const terminal = await terminals.start(beginning, signal).catch(async (error) => {
+    await forgetLost(options, error);
+    throw error;
+  });
   const reason = await settled(terminal, signal, notes, { outputs: 0, withinMs: FIRST_OUTPUT_MS });
   // The model never receives this terminal's id.
   if (reason === 'interrupted') await terminal.stop();
@@ -326,6 +331,8 @@ function terminalOptions(options: BashToolOptions): BashOptions {
 function description(options: BashToolOptions): string {
   const cwd = toolFolder(options);
   if (typeof options.description === 'function') return options.description({ cwd });
-  const reach = [describePlace(options), describeReach(options)].filter((sentence) => sentence !== '').join('\n');
+  const reach = [describePlace(options), describeDraft(options, false) || describeReach(options)]
+    .filter((sentence) => sentence !== '')
+    .join('\n');
   return options.description ?? describeTerminal({ cwd, reach });
 }
