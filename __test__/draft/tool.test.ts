@@ -327,14 +327,16 @@ describe('an approval', () => {
     const judge = createToolApproval({ tool: createBashTool(options), ...approval }).judge;
     return await Promise.all(commands.map(async (command) => (await judge({ command })).verdict));
   };
-  const INSIDE = ['rm -rf src ../other', 'git reset --hard', 'git clean -fdx', 'echo x >/etc/motd', 'npm publish'];
+  const HELD = ['rm -rf src /srv/other', 'truncate -s 0 /usr/x', 'echo x >/etc/motd', 'npm publish'];
+  const GIT = ['git reset --hard', 'git clean -fdx'];
 
   test('with draft: true asks about no effect that a draft of the tool holds back', async () => {
-    const [cwd] = [folder()];
-    const all = (verdict: string) => INSIDE.map(() => verdict);
-    expect(await verdicts({ cwd }, { draft: true }, INSIDE)).toEqual(all('ask'));
-    expect(await verdicts({ cwd, draft: true }, { confined: true }, INSIDE)).toEqual(all('ask'));
-    expect(await verdicts({ cwd, draft: true }, { draft: true }, INSIDE)).toEqual(all('allow'));
+    const cwd = folder();
+    const all = (verdict: string) => HELD.map(() => verdict);
+    expect(await verdicts({ cwd }, { draft: true }, HELD)).toEqual(all('ask'));
+    expect(await verdicts({ cwd, draft: true }, { confined: true }, HELD)).toEqual(all('ask'));
+    expect(await verdicts({ cwd, draft: true }, { draft: true }, HELD)).toEqual(all('allow'));
+    expect(await verdicts({ cwd, draft: true }, { draft: true }, GIT)).toEqual(['ask', 'ask']);
     expect(await verdicts({ cwd, draft: true }, { draft: true, ask: ['rm:*'] }, ['rm -rf src'])).toEqual(['ask']);
     expect(await verdicts({ cwd, draft: true }, { draft: true }, ['rm -rf /', 'git push --force'])).toEqual([
       'deny',
@@ -361,7 +363,7 @@ describe.each(MAJORS)('over MCP with the SDK $major', ({ connect }) => {
     const { properties } = (tool as { inputSchema: { properties: object } }).inputSchema;
     expect(Object.keys(properties)).toEqual(expect.arrayContaining(['draft_changes', 'draft_commit']));
     await call('bash', { command: 'rm -rf src' });
-    expect(textOf(await call('bash', { draft_changes: 'summary' }))).toContain('3 deleted (src, ');
+    expect(textOf(await call('bash', { draft_changes: 'summary' }))).toContain('4 deleted (src, ');
     const refused = await call('bash', { draft_commit: true });
     expect(refused).toMatchObject({ isError: true, structuredContent: { code: 'ERR_BASH_BLOCKED' } });
     expect(existsSync(join(root, 'src'))).toBe(true);

@@ -80,8 +80,7 @@ export async function judgeCall(terms: Terms, input: ApprovalInput, call: BashAp
       asked.map((each) => (each.draft_commit ? judgeCommit(terms, held) : judgeCommand(terms, each, held))),
     );
     const judgement = strictest(commands.map(({ judgement }) => judgement));
-    const question =
-      judgement.verdict === 'ask' ? questionOf(judgement, commands, actorOf(held, call.toolCallId)) : null;
+    const question = judgement.verdict === 'ask' ? questionOf(judgement, commands, held, call) : null;
     return { judgement, commands, question, held };
   } catch (error) {
     // Without valid options, or with an input that cannot be read, it is unknown what would run, where and how.
@@ -98,15 +97,17 @@ export async function judgeCall(terms: Terms, input: ApprovalInput, call: BashAp
 function questionOf(
   { reason }: BashApprovalJudgement,
   commands: JudgedCommand[],
-  actor: ApprovalQuestion['actor'],
+  held: BashToolOptions,
+  call: BashApprovalCall,
 ): ApprovalQuestion {
+  const actor = actorOf(held, call.toolCallId);
   const analyses = commands.flatMap(({ judgement: { analysis } }) => analysis ?? []);
   const findings = analyses.flatMap(({ findings }) => findings);
   const covers = commands.flatMap(({ forecast }) => (forecast === null ? [] : undoCover(forecast)));
   const undo = (['none', 'part', 'full'] as const).find((cover) => covers.includes(cover));
   return {
     command: commands.map(({ command, judgement }) => judgement.analysis?.command ?? command).join('\n'),
-    cwd: analyses[0]?.cwd ?? '',
+    cwd: analyses[0]?.cwd ?? toolFolder(held),
     reason,
     verdict: 'ask',
     rules: unique(findings.map(({ ruleId }) => ruleId)),

@@ -64,9 +64,9 @@ export interface ApprovalOptions extends AnalyzeOptions {
   confined?: boolean | undefined;
   /**
    * Whether a person is asked about the commit of a draft (`draft_commit` of a tool with `commit: 'ask'`), which is
-   * refused otherwise. With `tool`, the question says what the draft has changed. No person is asked then about a
-   * command in a draft that the tool has opened itself (`draft: true`) if all that speaks against it are effects on
-   * files, or effects that the confinement of the draft prevents.
+   * refused otherwise. The question says what the draft of `tool` has changed. With `draft: true` of the tool, no person
+   * is asked about files that a command removes or overwrites, wherever they are, nor about effects that the
+   * confinement of the draft prevents. What git would lose is still asked about.
    *
    * @default false
    * @example createToolApproval({ tool: bashTool, draft: true });
