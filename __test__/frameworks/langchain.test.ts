@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { BackgroundRegistry, type BashResult } from 'agent-bash';
 import { deepAgentsBackend, langchainBash, type Question } from 'agent-bash/langchain';
 import { describe, expect, it } from 'vitest';
+import { draftTest, project } from '../draft/support.ts';
 import { alive, finished, folder, withoutPorts } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
@@ -197,4 +200,24 @@ it('an argument without a needed member, and a wrong option, are refused at once
   refuses(() => deepAgentsBackend(LocalShellBackend, null as never), 'ERR_BASH_INVALID_ARG', 'null is not an object');
   refuses(() => backendOf({ mode: 'background' }), unsupported, 'mode: "background"');
   refuses(() => backendOf({ approval: { deny: ['npm *'] } }), 'ERR_BASH_INVALID_ARG', 'npm');
+});
+
+draftTest('the tool commits its draft if approval.onAsk says so, and else throws', async () => {
+  const { root } = project();
+  const asked: Question[] = [];
+  let answer = false;
+  const onAsk = (question: Question) => {
+    asked.push(question);
+    return answer;
+  };
+  const made = toolOf({ cwd: root, draft: true, commit: 'ask', approval: { onAsk } });
+  await made.run({ command: 'echo new >new' });
+  await expect(made.run({ draft_commit: true })).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
+  answer = true;
+  expect((await made.run({ draft_commit: true }))[0]).toBe('[committed: 1 path (new)]');
+  expect(asked.map(({ command, cwd }) => [command, cwd])).toEqual([
+    ['draft_commit', root],
+    ['draft_commit', root],
+  ]);
+  expect(readFileSync(join(root, 'new'), 'utf8')).toBe('new\n');
 });

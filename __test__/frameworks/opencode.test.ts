@@ -1,7 +1,8 @@
-import { symlinkSync } from 'node:fs';
+import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { opencodePlugin } from 'agent-bash/opencode';
 import { describe, expect, it } from 'vitest';
+import { draftTest, project } from '../draft/support.ts';
 import { alive, finished, folder } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
@@ -132,4 +133,20 @@ it('an argument without a needed member, and a wrong option, are refused at once
   refuses(() => opencodePlugin(tool, { timeout: 5 } as never), invalid, 'did you mean "timeoutMs"');
   refuses(() => opencodePlugin(tool, { approval: { alow: [] } } as never), invalid, 'did you mean "approval.allow"');
   refuses(() => opencodePlugin(tool, { approval: { deny: ['npm *'] } }), invalid, 'npm');
+});
+
+draftTest('the commit of a draft is for approval.onAsk, since OpenCode is not asked about it', async () => {
+  const { root } = project();
+  const options = { cwd: root, draft: true, commit: 'ask' } as const;
+  for (const approval of [undefined, {}]) {
+    const { run, call } = await opened({ ...options, ...(approval && { approval }) });
+    await run('echo new >new');
+    await expect(call('bash', { draft_commit: true })).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
+  }
+  expect(existsSync(join(root, 'new'))).toBe(false);
+  const { run, call, asked } = await opened({ ...options, approval: { onAsk: () => true } });
+  await run('echo new >new');
+  const before = asked.length;
+  await call('bash', { draft_commit: true });
+  expect([existsSync(join(root, 'new')), asked.length]).toEqual([true, before]);
 });

@@ -1,5 +1,6 @@
 import { type PiApi, type PiOperations, piExtension, piOperations } from 'agent-bash/pi';
 import { describe, expect, it } from 'vitest';
+import { draftTest, project } from '../draft/support.ts';
 import { alive, finished, folder, until } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
@@ -172,4 +173,16 @@ it('an argument without a needed member, and a wrong option, are refused at once
   refuses(() => piOperations({ onTimeout: 'background' }), 'ERR_BASH_UNSUPPORTED', 'onTimeout: "background"');
   refuses(() => piExtension({ timeout: 5 } as never), invalid, 'did you mean "timeoutMs"');
   refuses(() => piExtension({ approval: { deny: ['npm *'] } }), invalid, 'npm');
+});
+
+draftTest('the extension asks about the commit of its draft, and leaves the commands of a person outside', async () => {
+  const { root } = project();
+  const session = new Session({ cwd: root, draft: true, commit: 'ask' });
+  await session.call({ command: 'echo new >new' });
+  const { operations } = session.emit('user_bash', {}) as { operations: PiOperations };
+  expect((await operations.exec('test ! -e new', root, { onData: () => {} })).exitCode).toBe(0);
+  await expect(session.call({ draft_commit: true })).rejects.toMatchObject({ code: 'ERR_BASH_BLOCKED' });
+  const ui = { confirm: async (_: string, reason: string) => reason.includes('[draft: 1 created (new)]') };
+  await session.call({ draft_commit: true }, { ui, hasUI: true });
+  expect((await operations.exec('cat new', root, { onData: () => {} })).exitCode).toBe(0);
 });

@@ -168,7 +168,7 @@ export interface BashToolOptions
    * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
    * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
    * sandbox takes files, and nowhere otherwise. Mode `'background'`, `check_pid`, `kill_pid`, `wait_pid`, `args`,
-   * `stdin`, `merge`, `shell`, `limits`, `confine`, `receipt` and `undo` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A
+   * `stdin`, `merge`, `shell`, `limits`, `confine`, `draft`, `receipt` and `undo` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A
    * `session` or `terminal` is left out, with a note. `pid` is 0 if the sandbox reports none, `usage` is zero, and an
    * exit code that the sandbox does not report is 255, with a note.
    *

@@ -62,8 +62,8 @@ async function run(calls: ToolCalls, given: Arguments, context: Context): Promis
   const show = (output: string) => context.metadata({ metadata: { output: output.slice(-LIVE_LENGTH), description } });
   const { output, text, failed } = await calls.answer(asked, {
     ...call,
-    // OpenCode has answered.
-    ask: () => true,
+    // OpenCode has answered about a command. The commit of a draft is for `approval.onAsk`.
+    ask: analysis === null ? undefined : () => true,
     onSnapshot: (live) => show(oneText(live)),
   });
   if (failed) throw new Error(text);

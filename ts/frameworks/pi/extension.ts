@@ -78,7 +78,7 @@ class Shell {
 }
 
 /** Returns the options of the commands that a person types: they have no limit of a mode, and run to their end. */
-function ofPerson({ approval, undo, onAfterRun, ...options }: Tool): Run {
+function ofPerson({ approval, undo, onAfterRun, draft, ...options }: Tool): Run {
   const known = innerOptions().bash;
   const { mode, onTimeout, ...shared } = Object.fromEntries(
     Object.entries(options).filter(([name]) => Object.hasOwn(known, name)),
@@ -86,6 +86,8 @@ function ofPerson({ approval, undo, onAfterRun, ...options }: Tool): Run {
   return {
     ...shared,
     undo: undoOption(undo),
+    // What the tool opens itself is for the model.
+    draft: typeof draft === 'boolean' ? undefined : draft,
     onAfterRun:
       onAfterRun &&
       (async (run) => {
