@@ -64,8 +64,8 @@ export interface ApprovalOptions extends AnalyzeOptions {
   confined?: boolean | undefined;
   /**
    * Whether a person is asked about the commit of a draft (`draft_commit` of a tool with `commit: 'ask'`), which is
-   * refused otherwise. The question says what the draft of `tool` has changed. With `draft: true` of the tool, no person
-   * is asked about files that a command removes or overwrites, wherever they are, nor about effects that the
+   * refused otherwise. The question says what the draft of `tool` has changed. With `draft: true` of the tool, no
+   * person is asked about files that a command removes or overwrites, wherever they are, nor about effects that the
    * confinement of the draft prevents. What git would lose is still asked about.
    *
    * @default false

@@ -168,9 +168,9 @@ export interface BashToolOptions
    * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
    * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
    * sandbox takes files, and nowhere otherwise. Mode `'background'`, `check_pid`, `kill_pid`, `wait_pid`, `args`,
-   * `stdin`, `merge`, `shell`, `limits`, `confine`, `draft`, `receipt` and `undo` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A
-   * `session` or `terminal` is left out, with a note. `pid` is 0 if the sandbox reports none, `usage` is zero, and an
-   * exit code that the sandbox does not report is 255, with a note.
+   * `stdin`, `merge`, `shell`, `limits`, `confine`, `draft`, `receipt` and `undo` are `{ error }`,
+   * `ERR_BASH_UNSUPPORTED`. A `session` or `terminal` is left out, with a note. `pid` is 0 if the sandbox reports none,
+   * `usage` is zero, and an exit code that the sandbox does not report is 255, with a note.
    *
    * @default none
    * @example createBashTool({ sandbox: createLocalSandboxSession({ cwd: '/srv/project' }) });
@@ -491,8 +491,8 @@ export type BashToolResult = (BashResult | SessionResult) & {
 /**
  * The outputs of a call: snapshots while the command runs, then one result (in a session with its `cwd`), or one error
  * if nothing ran; for `check_pid`, `kill_pid` and `wait_pid` one check, for `undo_run` and `draft_commit` their effect,
- * for `recall` the lines, for `draft_changes` the changes. Plain data throughout. `'error' in`, `'task' in` and `status`
- * tell them apart.
+ * for `recall` the lines, for `draft_changes` the changes. Plain data throughout. `'error' in`, `'task' in` and
+ * `status` tell them apart.
  */
 export type BashToolOutput =
   | BashToolResult

@@ -8,7 +8,10 @@ import { toolFolder } from '../setup.ts';
 import type { BashToolCommitted, BashToolDrafted, BashToolOptions } from '../types.ts';
 import { ownTruncate } from './validate.ts';
 
-/** The drafts that each tool or session has opened, by their roots. Copies of an owner with another root share its `end`. */
+/**
+ * The drafts that each tool or session has opened, by their roots. Copies of an owner with another root share its
+ * `end`.
+ */
 const opened = new WeakMap<object, Map<string, Promise<Draft>>>();
 
 /** Bytes of a patch, for a tool that does not limit the bytes of outputs. */

@@ -156,9 +156,10 @@ const ANSWER_MS = 1_000;
  * `snapshot`, `limits`, `confine`, `draft`, `receipt`, `undo`, `args` and `timeoutMs`, which has no default here: a
  * terminal runs until its program ends. This tool has no `undo_run`, `draft_changes` and `draft_commit`: they are for
  * the host. A `session` gives its directory and its options, but not its state. `perCall`, `onBeforeRun`, the
- * interceptor and `onAccess` run before each start. `description` replaces the default description. These options have no effect: `mode`, `idleTimeoutMs`,
- * `onTimeout`, `registry`, `stdin`, `merge`, `sanitize`, `truncate`, `spill`, `warm`, `run`, `terminal`,
- * `errorOnFailure`, `updateIntervalMs`, `onAfterRun`, and `onPrompt`, because the model itself answers prompts.
+ * interceptor and `onAccess` run before each start. `description` replaces the default description. These options have
+ * no effect: `mode`, `idleTimeoutMs`, `onTimeout`, `registry`, `stdin`, `merge`, `sanitize`, `truncate`, `spill`,
+ * `warm`, `run`, `terminal`, `errorOnFailure`, `updateIntervalMs`, `onAfterRun`, and `onPrompt`, because the model
+ * itself answers prompts.
  *
  * Terminals run on this machine only. With a `sandbox`, or in a call with an `experimental_sandbox`, a start is `{
  * error }` with `ERR_BASH_UNSUPPORTED`.
