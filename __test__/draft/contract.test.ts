@@ -92,8 +92,9 @@ describe('a commit', () => {
     const shown = await bash('find . -path ./.git -prune -o -printf "%p %y %m %l\\n" | sort; cat a new/dir/f', {
       draft,
     });
+    const foreseen = await draft.commit({ dryRun: true });
     const committed = await draft.commit();
-    expect(committed).toMatchObject({ skipped: [], conflicts: [] });
+    expect(committed).toMatchObject({ applied: foreseen.applied, skipped: [], conflicts: [] });
     expect(committed.applied).toContain(join(root, 'new'));
     expect(committed.applied).not.toContain(join(root, 'new/dir'));
     const now = await bash('find . -path ./.git -prune -o -printf "%p %y %m %l\\n" | sort; cat a new/dir/f', {

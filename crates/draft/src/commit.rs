@@ -93,14 +93,7 @@ impl<'a> CommitExecutor<'a> {
             if is_left(&one.path) {
                 continue;
             }
-            let is_whole = || {
-                let from = all.partition_point(|other| other.path < one.path);
-                all[from..]
-                    .iter()
-                    .take_while(|other| other.path.starts_with(&one.path))
-                    .all(|other| paths.contains(&*other.path))
-            };
-            if one.draft.state.is_directory() && !one.base.is_directory() && is_whole() {
+            if moves_whole(one, &paths, all) {
                 moved = Some(&one.path);
                 self.attempt(&one.path, |commit| commit.move_directory(one))?;
             } else {
@@ -213,6 +206,31 @@ impl<'a> CommitExecutor<'a> {
         }
         self.offer_stop("renamed")
     }
+}
+
+/// Returns the paths that a commit of these differences names.
+pub fn applied_paths(chosen: &[&DraftDifference], all: &[DraftDifference]) -> Vec<PathBuf> {
+    let paths: BTreeSet<&Path> = chosen.iter().map(|one| &*one.path).collect();
+    let mut moved: Option<&Path> = None;
+    let mut applied = Vec::new();
+    for one in chosen {
+        if moved.is_some_and(|directory| one.path.starts_with(directory)) {
+            continue;
+        }
+        moved = moves_whole(one, &paths, all).then_some(&*one.path).or(moved);
+        applied.push(one.path.clone());
+    }
+    applied
+}
+
+/// Returns whether a thing is a directory that is moved with all that is in it.
+fn moves_whole(one: &DraftDifference, chosen: &BTreeSet<&Path>, all: &[DraftDifference]) -> bool {
+    if !one.draft.state.is_directory() || one.base.is_directory() {
+        return false;
+    }
+    let from = all.partition_point(|other| other.path < one.path);
+    let mut below = all[from..].iter().take_while(|other| other.path.starts_with(&one.path));
+    below.all(|other| chosen.contains(&*other.path))
 }
 
 /// Fails if the thing at a path is not as it was planned.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::base_memory::{committed_things, touched_directories};
-use super::commit::{CommitExecutor, CommitOutcome, CommitStopped};
+use super::commit::{CommitExecutor, CommitOutcome, CommitStopped, applied_paths};
 use super::difference::DraftDifference;
 use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft, StoredDraft};
 use protocol::task::{MachineIdentity, now_ms};
@@ -89,7 +89,7 @@ impl LockedDraft {
         let paths_beside: Vec<&Path> = beside.iter().map(|(path, _)| &**path).collect();
         let chosen = choose(&all, |one| is_asked(&one) && !is_at_or_below(&paths_beside, &one.path));
         if request.dry_run || chosen.iter().all(Vec::is_empty) {
-            let applied = chosen.into_iter().flatten().map(|one| one.path.clone()).collect();
+            let applied = chosen.iter().zip(&all).flat_map(|(chosen, all)| applied_paths(chosen, all)).collect();
             return Ok(DraftCommit { applied, skipped: beside, ..DraftCommit::default() });
         }
         let begun = BegunCommit { run: run.into(), undo: undo.path().to_owned(), paths: request.paths.clone() };
