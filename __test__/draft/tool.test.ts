@@ -58,7 +58,6 @@ describe('making a tool', () => {
     [{ commit: true }, 'ERR_BASH_INVALID_ARG', 'commit'],
     [{ draft: true, confine: 'workspace' }, 'ERR_BASH_INVALID_ARG', 'confine'],
     [{ draft: true, undo: true }, 'ERR_BASH_INVALID_ARG', 'undo'],
-    [{ draft: true, receipt: 'watch' }, 'ERR_BASH_UNSUPPORTED', 'receipt'],
     [{ draft: true, reuse: 'verified' }, 'ERR_BASH_UNSUPPORTED', 'reuse'],
     [{ draft: true, evidence: 'tree' }, 'ERR_BASH_UNSUPPORTED', 'evidence'],
   ])('with %j is %s', (options, code, says) => {
