@@ -44,6 +44,7 @@ describe('start returns at once', () => {
       signal: null,
       endedAt: null,
       target: null,
+      draft: null,
     });
     expect(Math.abs(task.startedAt - before)).toBeLessThan(HANG);
     expect(structuredClone(task)).toStrictEqual(task);

@@ -6,6 +6,7 @@ describe('the shape of a result', () => {
   const keys = [
     'background',
     'confinement',
+    'draft',
     'durationMs',
     'evidence',
     'exitCode',
