@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash, drafts } from 'agent-bash';
 import { describe, expect } from 'vitest';
-import { host, rejection, until } from '../support/index.ts';
+import { host, hostResult, rejection, until } from '../support/index.ts';
 import { draftTest, project } from './support.ts';
 
 describe('a draft outlives its host', () => {
@@ -91,4 +91,50 @@ draftTest('a host sees at its next command that another one has committed', asyn
     join(root, 'a'),
     join(root, 'made/deep/f'),
   ]);
+});
+
+draftTest('without namespaces nothing runs, and the root is not touched', async () => {
+  const { root, tree } = project();
+  const before = tree();
+  const script = `import { openDraft } from 'agent-bash';
+    const failed = (error) => [error.code, error.reason];
+    const made = await openDraft({ root: ${JSON.stringify(root)} }).catch(failed);
+    process.stdout.write(JSON.stringify(made));`;
+  expect(await hostResult(script, { env: { AGENT_BASH_NAMESPACES: 'off' } })).toEqual([
+    'ERR_BASH_DRAFT',
+    'unsupported',
+  ]);
+  // A namespace that may not have a user namespace of its own.
+  const limited = `unshare -Ur bash -c 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$0" "$@"'`;
+  const inner = `import { openDraft } from 'agent-bash';
+    const failed = (error) => [error.code, error.reason];
+    const draft = await openDraft({ root: ${JSON.stringify(root)} });
+    process.stdout.write(JSON.stringify(await bash('echo x >>a; touch made', { draft }).catch(failed)));`;
+  const running = host(inner, { before: `exec() { builtin exec ${limited} "$@"; }` });
+  await running.ended();
+  expect(running.stdout() + running.stderr()).toBe('["ERR_BASH_DRAFT","unsupported"]');
+  expect(tree()).toEqual(before);
+});
+
+draftTest('no link of a command leads a reader out of the draft', async () => {
+  const { root, open } = project();
+  const outside = join(root, '../outside');
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'secret'), 'secret\n');
+  const draft = await open();
+  await bash(`ln -s ${outside} out; ln -s ${outside}/secret link2; rm -r src; ln -s ${outside} src`, { draft });
+  for (const path of ['out/secret', 'link2', 'src/secret', 'src/one']) {
+    expect([path, await draft.read(path)]).toEqual([path, null]);
+  }
+  expect(await draft.diff()).not.toContain('+secret');
+  // A directory that is a link in turn, while the draft is read.
+  await bash('mkdir d; echo decoy >d/secret', { draft });
+  const stop = new AbortController();
+  const swaps = bash(`while :; do mv d e; ln -s ${outside} d; rm d; mv e d; done`, { draft, signal: stop.signal });
+  for (let turn = 0; turn < 60; turn++) {
+    const seen = [await draft.read('d/secret').catch(() => null), await draft.diff().catch(() => '')];
+    expect(seen.map(String).join()).not.toMatch(/^115,101,99|\+secret/m);
+  }
+  stop.abort();
+  await swaps;
 });

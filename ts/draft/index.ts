@@ -1,6 +1,6 @@
 import { resolve } from '../core/builtins.ts';
 import { settled } from '../core/calls.ts';
-import { ownEnvironment } from '../request.ts';
+import { directoryOf, ownEnvironment } from '../request.ts';
 import { warmUp } from '../shells.ts';
 import { checkOpen, type DraftParts, keepDraft, pathsIn } from './handle.ts';
 import {
@@ -46,7 +46,7 @@ export async function open(options: DraftOptions = {}): Promise<Draft> {
   checkOpenDraft(options);
   const { root, id, name, confine, keep = { days: KEPT_DAYS }, dir } = options;
   const wanted = {
-    cwd: process.cwd(),
+    cwd: directoryOf({}),
     root: root === undefined ? undefined : resolve(root),
     id,
     name,

@@ -31,6 +31,17 @@ impl NamespaceObstacle {
         Self { why: format!("namespaces are turned off by {words}"), remedy: "unset that variable".to_owned() }
     }
 
+    /// Returns the obstacle of a system that has none.
+    pub fn of_system() -> Self {
+        Self { why: "this system has no overlays".to_owned(), remedy: "use Linux".to_owned() }
+    }
+
+    /// Returns why a world has no view of a draft, without which commands would change the directory itself.
+    pub fn of_draft(&self) -> WorldError {
+        let Self { why, remedy } = self.clone();
+        WorldError::Missing(vec![MissingPart { part: ConfinementPart::Files, why, remedy }])
+    }
+
     /// Returns the obstacle behind a failed step, or the failure if this machine is not its cause.
     fn of(failure: WorldStepFailure) -> Result<Self, WorldStepFailure> {
         match remedy::of_failure(&failure) {
@@ -79,6 +90,9 @@ pub(super) fn without_namespaces(
     place: &WorldHostPaths<'_>,
     obstacle: &NamespaceObstacle,
 ) -> Result<ConfinedWorld, WorldError> {
+    if policy.draft.is_some() {
+        return Err(obstacle.of_draft());
+    }
     let tried = probe_mechanisms().at_step(|| "a process that tries to confine itself".into())?;
     let missing: Vec<_> = policy.wanted_parts().filter_map(|part| missing_part(tried, part, obstacle)).collect();
     if missing.iter().any(|missing| policy.require.contains(&missing.part)) {

@@ -389,7 +389,7 @@ impl StoredDraft {
             let mut options = File::options();
             options.write(true).create(true).truncate(false).mode(0o600);
             let file = sys::open_regular(&hosts.join(std::process::id().to_string()), &mut options)?;
-            file.try_lock_shared()?;
+            file.lock_shared()?;
             io::Result::Ok(file)
         };
         opened().map_err(self.failed(HOSTS))

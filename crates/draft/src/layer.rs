@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::sys::stat::{Mode, SFlag, mknod};
 use serde::{Deserialize, Serialize};
 
-use undo::path_lookup::{is_absent, read_state};
+use undo::path_lookup::{is_absent, open_file, read_state};
 use undo::path_state::{ExtendedAttribute, FileMeta, PathState};
 
 /// The attributes of the overlay begin with this. A command in the overlay can set none of them: the kernel stores
@@ -83,11 +83,13 @@ impl DraftLayer {
     pub fn find(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         let Ok(rest) = path.strip_prefix(&self.base) else { return Ok(None) };
         let (mut place, mut is_hidden) = (self.upper(), false);
-        for name in rest {
+        let mut names = rest.iter().peekable();
+        while let Some(name) = names.next() {
             place.push(name);
             match read_thing(&place)? {
-                Some(thing) if thing.state.is_absent() => return Ok(None),
-                Some(thing) => is_hidden |= thing.is_opaque,
+                Some(thing) if thing.state.is_directory() => is_hidden |= thing.is_opaque,
+                Some(thing) if thing.state.is_absent() || names.peek().is_some() => return Ok(None),
+                Some(_) => {}
                 None if is_hidden => return Ok(None),
                 None => return Ok(Some(path.to_owned())),
             }
@@ -119,6 +121,23 @@ enum BaseDirectory {
 impl LayerThing {
     /// Nothing.
     pub const ABSENT: Self = Self { state: PathState::Absent, is_copied: false, is_opaque: false };
+}
+
+/// Reads at a path to which no link leads. Commands may put links in the way while something is read.
+fn read_without_links<T>(path: &Path, read: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    let (_held, reach) = sys::open_without_links(path)?;
+    read(&reach)
+}
+
+/// Reads a regular file of at most `most` bytes, which is no link and to which none leads.
+///
+/// # Errors
+/// If it is longer, another thing, or cannot be read.
+pub fn read_file(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = read_without_links(path, open_file)?;
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 
 /// Reads a thing in `upper`. `None`: nothing is there, and the base shows through. A whiteout is
@@ -229,9 +248,11 @@ fn walk_removed(
     Ok(())
 }
 
-/// Returns the names in a directory, sorted. A directory that is gone has none.
+/// Returns the names in a directory, sorted. A directory that is gone, or to which a link leads, has none.
 fn sorted_names(directory: &Path) -> io::Result<Vec<OsString>> {
-    let entries = match fs::read_dir(directory) {
+    // The directory of any entry.
+    let read = |entry: &Path| fs::read_dir(entry.parent().unwrap_or(directory));
+    let entries = match read_without_links(&directory.join("-"), read) {
         Ok(entries) => entries,
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
         Err(error) => return Err(error),

@@ -1,7 +1,6 @@
 //! The changes of a draft as a patch that `git apply` takes.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use similar::TextDiff;
 
 use super::difference::DraftDifference;
+use super::layer::read_file;
 use receipt::FileRename;
 use undo::path_state::PathState;
 
@@ -100,7 +100,7 @@ fn read_side(state: &PathState, place: &Path) -> io::Result<PatchSide> {
     Ok(match state {
         PathState::File(file) => {
             let mode = if file.meta.mode & 0o100 == 0 { 0o100_644 } else { 0o100_755 };
-            let text = if file.size > COMPARED { None } else { String::from_utf8(fs::read(place)?).ok() };
+            let text = if file.size > COMPARED { None } else { String::from_utf8(read_file(place, COMPARED)?).ok() };
             match text.filter(|text| !text.contains('\0')) {
                 Some(text) => PatchSide::Text { mode, text },
                 None => PatchSide::Binary { mode, bytes: file.size },

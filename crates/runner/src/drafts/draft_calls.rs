@@ -1,5 +1,6 @@
 //! All that is asked of a draft besides commands. Each call reads files, and may take long.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
@@ -10,15 +11,17 @@ use super::open_draft::{DraftName, finish_commit};
 use crate::error::RunError;
 use crate::request::{RequestError, drafts_directory, undo_store};
 use confine_policy::RawConfine;
+use confine_world::NAMESPACES;
 use draft::difference::DraftDifference;
 use draft::draft_commit::CommitRequest;
 use draft::draft_effect::effect_of;
 use draft::draft_store::{DraftRetention, DraftSettings, DraftState, DraftStore, LockedDraft, StoredDraft};
-use draft::layer::read_thing;
+use draft::layer::{read_file, read_thing};
 use draft::patch::{PatchLimits, patch_of};
 use protocol::plan::next_mark;
 use protocol::task::new_id_of;
 use receipt::net::NetEffect;
+use undo::path_lookup::is_absent;
 use undo::path_map::is_within;
 use undo::{UndoError, UndoStore};
 
@@ -98,6 +101,12 @@ pub struct CommittedDraft {
 /// If there is none, or the directory cannot be drafted.
 pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescription, RunError> {
     let OpenDraftOptions { root, cwd, id, name, confine, keep_ms, dir } = options;
+    if sys::HAS_SEATBELT || NAMESPACES.is_off() {
+        let off = format!("they are turned off by {}", NAMESPACES.words());
+        let why = if sys::HAS_SEATBELT { "this system has no overlays" } else { &off };
+        let message = format!("drafts need Linux with user namespaces: {why}");
+        return Err(DraftFault::new(DraftReason::Unsupported, message).into());
+    }
     let dir = store_directory(dir, environment)?;
     let store = DraftStore::at(dir.clone());
     let resolve = |root: &Path| {
@@ -190,11 +199,12 @@ pub fn read(name: &DraftName, path: &Path, side: DraftSide) -> Result<Option<Vec
         layer.find(path).map_err(|error| unreadable(&stored, &error))?
     };
     let Some(place) = place else { return Ok(None) };
-    match std::fs::symlink_metadata(&place) {
-        Ok(data) if data.is_file() => {}
-        _ => return Ok(None),
+    match read_file(&place, MOST_READ) {
+        Ok(bytes) => Ok(Some(bytes)),
+        // Another thing than a file, or one behind a link.
+        Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::InvalidInput => Ok(None),
+        Err(error) => Err(unreadable(&stored, &error).into()),
     }
-    sys::read_regular(&place, MOST_READ).map(Some).map_err(|error| unreadable(&stored, &error).into())
 }
 
 /// Moves the changes of a draft, or a part of them, into its directory. A draft of which nothing is left is over.
@@ -277,8 +287,10 @@ fn store_directory(given: Option<PathBuf>, environment: &str) -> Result<PathBuf,
         )
     };
     let dir = given.or_else(|| drafts_directory(environment)).ok_or_else(none)?;
-    // Links in it are resolved once it exists.
-    Ok(dir.canonicalize().unwrap_or(dir))
+    // It may be missing so far.
+    let real = dir.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let resolved = real.and_then(|(above, real)| Some(real.join(dir.strip_prefix(above).ok()?)));
+    Ok(resolved.unwrap_or(dir))
 }
 
 /// Refuses a root whose draft would be of more than a project.
