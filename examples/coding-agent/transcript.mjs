@@ -129,7 +129,8 @@ export class Transcript {
     if ('error' in output) return this.#line(this.#paint.red(`  ✗ nothing ran: ${printable(output.error)}`));
     if ('task' in output) return this.#check(output);
     if (output.status === 'undone') return this.#undone(output);
-    if (output.status === 'recalled') return this.#stream(output.text, (line) => line);
+    if (output.status === 'recalled' || output.status === 'drafted') return this.#stream(output.text, (line) => line);
+    if (output.status === 'committed') return this.#stream(output.applied.join('\n'), (line) => line);
     if (output.background) {
       this.#stream(output.stdout, (line) => line);
       this.#stream(output.stderr, this.#paint.red);

@@ -2,7 +2,7 @@ import { resolve } from '../core/builtins.ts';
 import { settled } from '../core/calls.ts';
 import { directoryOf, ownEnvironment } from '../request.ts';
 import { warmUp } from '../shells.ts';
-import { checkOpen, type DraftParts, keepDraft, pathsIn } from './handle.ts';
+import { checkOpen, type DraftParts, draftOf, keepDraft, pathsIn } from './handle.ts';
 import {
   checkChanges,
   checkCommit,
@@ -54,9 +54,14 @@ export async function open(options: DraftOptions = {}): Promise<Draft> {
     keepMs: keep === 'process' ? undefined : Math.round(keep.days * DAY),
     dir: dir === undefined ? undefined : resolve(dir),
   };
-  const draft = new Draft(await ask<Told>({ call: 'open', options: wanted }));
+  return begin(new Draft(await ask<Told>({ call: 'open', options: wanted })));
+}
+
+/** Begins the world of a draft in the background. */
+function begin(draft: Draft): Draft {
+  const parts = draftOf(draft);
   // What cannot be made is the error of the first command.
-  warmUp({ draft }).catch(() => {});
+  if (parts) parts.begun = warmUp({ draft }).catch(() => {});
   return draft;
 }
 
@@ -95,7 +100,8 @@ export class Draft {
     this.root = root;
     this.createdAt = createdAt;
     const ending = new AbortController();
-    this.#parts = { id, dir, root, over: null, ending, running: new Set(), tasks: new Set() };
+    const begun = Promise.resolve();
+    this.#parts = { id, dir, root, over: null, ending, begun, running: new Set(), tasks: new Set() };
     keepDraft(this, this.#parts);
   }
 
@@ -163,7 +169,7 @@ export class Draft {
     if (!dryRun) this.#state = 'committing';
     try {
       const wanted = { paths: this.#paths(paths), onConflict, dryRun };
-      const { isOver, ...committed } = await this.#ask<Committed & { isOver: boolean }>('commit', wanted);
+      const { isOver, ...committed } = await this.#alone<Committed & { isOver: boolean }>('commit', wanted);
       if (isOver) this.#parts.over = 'committed';
       return committed;
     } finally {
@@ -177,7 +183,7 @@ export class Draft {
    * @example await draft.discard();
    */
   async discard(): Promise<void> {
-    await this.#ask('discard', {});
+    await this.#alone('discard', {});
     this.#parts.over = 'discarded';
     this.#state = 'discarded';
   }
@@ -190,7 +196,7 @@ export class Draft {
    */
   async fork(options: { name?: string | undefined } = {}): Promise<Draft> {
     checkFork(options);
-    return new Draft(await this.#ask<Told>('fork', { name: options.name }));
+    return begin(new Draft(await this.#alone<Told>('fork', { name: options.name })));
   }
 
   /**
@@ -211,7 +217,7 @@ export class Draft {
     const { ending, running, tasks, over } = this.#parts;
     this.#parts.over ??= 'closed';
     ending.abort();
-    await Promise.allSettled([...running, ...[...tasks].map((end) => end())]);
+    await Promise.allSettled([this.#parts.begun, ...running, ...[...tasks].map((end) => end())]);
     if (over === null) await ask({ call: 'close', draft: this.#name });
   }
 
@@ -221,6 +227,12 @@ export class Draft {
 
   #paths(paths: readonly string[] | undefined): string[] {
     return pathsIn(this.#parts, paths);
+  }
+
+  /** Makes a call for which nothing may run in the draft. */
+  async #alone<T>(call: string, wanted: object): Promise<T> {
+    await this.#parts.begun;
+    return this.#ask(call, wanted);
   }
 
   async #ask<T>(call: string, wanted: object): Promise<T> {

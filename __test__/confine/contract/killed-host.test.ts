@@ -48,10 +48,14 @@ describe.runIf(process.platform === 'linux')('a host that is killed', () => {
     onTestFinished(() => registry.close());
     writeFileSync(join(cwd, 'go'), '');
     await until(() => existsSync(join(cwd, 'own')));
-    const check = await until(async () => {
-      const [known] = registry.list();
-      const now = await registry.check(known?.id ?? '');
-      return (now.confinement?.deniedTotal ?? 0) >= 3 ? now : undefined;
+    const now = async () => registry.check(registry.list()[0]?.id ?? '', { cursor: 0 });
+    const all = until(async () => {
+      const known = await now();
+      return (known.confinement?.deniedTotal ?? 0) >= 3 ? known : undefined;
+    });
+    const check = await all.catch(async (error: Error) => {
+      const { output, confinement } = await now();
+      throw new Error(`${error.message}; it has ${JSON.stringify([output, confinement?.denied])}`);
     });
     const targets = check.confinement?.denied.map(({ kind, target }) => `${kind} ${target}`);
     expect(targets?.slice(0, 2)).toEqual([`write ${place}/x`, `write ${cwd}/.git/hooks`]);

@@ -4,7 +4,7 @@ import { type BackgroundCheck, BackgroundRegistry, type BashResult, bash } from 
 import { createBashTool } from 'agent-bash/ai';
 import { registerBashTools } from 'agent-bash/mcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, until } from '../../support/index.ts';
+import { folder, SOON, until } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
 import { namespacesTest } from '../support/held.ts';
 
@@ -88,11 +88,11 @@ describe.runIf(process.platform === 'linux')('tasks', () => {
 
   test('a command that moves to the background takes its denials along', async () => {
     const [tasks, cwd, place] = [registry(), folder(), outside()];
-    const command = `tee ${place}/one </dev/null; sleep 1; tee ${place}/two </dev/null`;
+    const command = `tee ${place}/one </dev/null; sleep ${(3 * SOON) / 1000}; tee ${place}/two </dev/null`;
     const moved = await bash(command, {
       cwd,
       confine: 'workspace',
-      timeoutMs: 500,
+      timeoutMs: 1.5 * SOON,
       onTimeout: 'background',
       registry: tasks,
     });

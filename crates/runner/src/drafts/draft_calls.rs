@@ -10,7 +10,7 @@ use super::draft_fault::{DraftFault, DraftReason};
 use super::open_draft::{DraftName, finish_commit};
 use crate::error::RunError;
 use crate::request::{RequestError, drafts_directory, undo_store};
-use confine_policy::RawConfine;
+use confine_policy::{PolicyEnvironment, RawConfine, RealHost};
 use confine_world::NAMESPACES;
 use draft::difference::DraftDifference;
 use draft::draft_commit::CommitRequest;
@@ -129,7 +129,7 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
         let confine = confine.unwrap_or_else(|| "{}".to_owned());
         check_confinement(&confine)?;
         let root = resolve(&root.unwrap_or_else(|| default_root(&cwd)))?;
-        check_root(&root)?;
+        check_root(&root, environment)?;
         let keep = keep_ms.map_or(DraftRetention::Hosts, DraftRetention::Unused);
         let settings = DraftSettings { name, confine, keep };
         let made = store.begin(&new_id_of('d'), settings, &[root]);
@@ -227,14 +227,14 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
         let is_there = read_thing(&place).ok()?.is_some_and(|thing| !thing.state.is_absent());
         is_there.then_some(place)
     };
-    let conflicts = made.conflicts.into_iter().map(|(path, why)| {
+    let with_place = |(path, why): (PathBuf, String)| {
         let place = place(&path);
         (path, why, place)
-    });
-    let conflicts: Vec<_> = conflicts.collect();
+    };
+    let conflicts: Vec<_> = made.conflicts.into_iter().map(with_place).collect();
     let left = || locked.stored().differences().map(|all| all.iter().any(|layer| !layer.is_empty()));
     let is_over = !request.dry_run && conflicts.is_empty() && !left().map_err(DraftFault::from)?;
-    if !request.dry_run {
+    if made.run.is_some() {
         end_worlds(name);
     }
     if is_over {
@@ -294,14 +294,15 @@ fn store_directory(given: Option<PathBuf>, environment: &str) -> Result<PathBuf,
 }
 
 /// Refuses a root whose draft would be of more than a project.
-fn check_root(root: &Path) -> Result<(), DraftFault> {
-    let home = sys::home().map(PathBuf::from).and_then(|home| home.canonicalize().ok());
+fn check_root(root: &Path, environment: &str) -> Result<(), DraftFault> {
+    let own = RealHost { environment }.variable("HOME").map(str::to_owned);
+    let mut homes = own.into_iter().chain(sys::home()).filter_map(|home| Path::new(&home).canonicalize().ok());
     let refused =
         |why: &str| Err(DraftFault::new(DraftReason::Root, format!("{} cannot be drafted: {why}", root.display())));
     if !root.is_dir() {
         return refused("it is no directory");
     }
-    if home.is_some_and(|home| is_within(&home, root)) {
+    if homes.any(|home| is_within(&home, root)) {
         return refused("it is or holds your home");
     }
     Ok(())
