@@ -317,6 +317,22 @@ draftTest('drafts of one root do not see each other', async () => {
   expect(treeOf(root)).toEqual(before);
 });
 
+draftTest('names of any bytes are drafted, shown and committed', async () => {
+  const { root, open } = project();
+  const draft = await open();
+  const make = String.raw`printf x >$'new\nline'; printf y >$'bad\xff'; mkdir $'d\xfe'; echo z >$'d\xfe/-rf'; rm a; ln -s x $'a\xff'`;
+  await bash(make, { draft });
+  const { created, deleted } = await draft.changes();
+  const names = ['a\ufffd', 'bad\ufffd', 'd\ufffd', 'd\ufffd/-rf', 'new\nline'].map((name) => join(root, name));
+  expect([created.map(({ path }) => path).sort(), deleted.length]).toEqual([names, 1]);
+  expect(await draft.diff()).toContain(String.raw`+++ "b/bad\377"`);
+  const { undoId } = await draft.commit();
+  const shown = await bash(String.raw`cat $'bad\xff' $'new\nline' $'d\xfe/-rf'; readlink $'a\xff'`, { cwd: root });
+  expect(shown.stdout).toBe('yxz\nx\n');
+  await undo(undoId);
+  expect(readdirSync(root).sort()).toEqual(['.git', '.gitignore', 'a', 'link', 'node_modules', 'src']);
+});
+
 draftTest('what a commit cannot apply stays in the draft, with the reason', async () => {
   const { root, open } = project();
   const draft = await open();

@@ -107,6 +107,14 @@ pub struct BegunCommit {
     pub paths: Vec<PathBuf>,
 }
 
+/// A record of the file `memory`. A path need not be text.
+#[derive(Serialize, Deserialize)]
+struct MemoryRecord {
+    #[serde(with = "protocol::plan::bytes::path")]
+    path: PathBuf,
+    thing: BaseThing,
+}
+
 /// Why a draft cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DraftError {
@@ -432,7 +440,7 @@ impl StoredDraft {
         };
         let mut memory = BaseMemory::default();
         let mut rest = bytes.as_slice();
-        while let Ok(((path, thing), left)) = postcard::take_from_bytes::<(PathBuf, BaseThing)>(rest) {
+        while let Ok((MemoryRecord { path, thing }, left)) = postcard::take_from_bytes(rest) {
             memory.insert(path, thing);
             rest = left;
         }
@@ -445,8 +453,10 @@ impl StoredDraft {
             return Ok(());
         }
         let mut bytes = Vec::new();
-        for one in found {
-            bytes = postcard::to_extend(one, bytes).map_err(|error| self.failed(MEMORY)(io::Error::other(error)))?;
+        for (path, thing) in found {
+            let record = MemoryRecord { path: path.clone(), thing: thing.clone() };
+            bytes =
+                postcard::to_extend(&record, bytes).map_err(|error| self.failed(MEMORY)(io::Error::other(error)))?;
         }
         let file = File::options().append(true).create(true).mode(0o600).open(self.path.join(MEMORY));
         file.and_then(|mut file| file.write_all(&bytes)).map_err(self.failed(MEMORY))

@@ -302,6 +302,9 @@ fn check_root(root: &Path, environment: &str) -> Result<(), DraftFault> {
     if !root.is_dir() {
         return refused("it is no directory");
     }
+    if root.to_str().is_none() {
+        return refused("its path is no text (UTF-8)");
+    }
     if homes.any(|home| is_within(&home, root)) {
         return refused("it is or holds your home");
     }
