@@ -8,14 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::bridge::Bridge;
 use super::native_event::NativeEvent;
-use super::receipt::{Change, ChangeCounts, Rename};
+use super::receipt::{Change, ChangeCounts, Rename, text};
 use ::draft::draft_commit::{CommitRequest, ConflictHandling};
 use ::draft::draft_store::DraftState;
 use ::draft::patch::PatchLimits;
 use receipt::net::NetEffect;
-use runner::drafts::{
-    self, ChosenPaths, CommittedDraft, DraftChanges, DraftDescription, DraftName, DraftSide, OpenDraftOptions,
-};
+use runner::drafts::{self, CommittedDraft, DraftChanges, DraftDescription, DraftName, DraftSide, OpenDraftOptions};
 use runner::error::RunError;
 
 /// A call about drafts. Paths are absolute.
@@ -45,13 +43,13 @@ enum DraftCall {
     Read {
         draft: DraftName,
         path: PathBuf,
-        side: Side,
+        side: DraftSide,
     },
     Commit {
         draft: DraftName,
         #[serde(default)]
         paths: Vec<PathBuf>,
-        on_conflict: OnConflict,
+        on_conflict: ConflictHandling,
         dry_run: bool,
     },
     Discard {
@@ -64,20 +62,6 @@ enum DraftCall {
     Close {
         draft: DraftName,
     },
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum Side {
-    Draft,
-    Base,
-}
-
-#[derive(Deserialize, Clone, Copy)]
-#[serde(rename_all = "camelCase")]
-enum OnConflict {
-    Stop,
-    Skip,
 }
 
 /// `DraftInfo` of the contract, with the directory of all drafts.
@@ -156,23 +140,15 @@ fn answer(call: DraftCall, environment: &str) -> Result<NativeEvent, RunError> {
             told(&found.iter().filter_map(described).collect::<Vec<_>>())
         }
         DraftCall::Changes { draft, paths, list } => {
-            told(&SerializedChanges::of(drafts::changes(&draft, chosen(&paths))?, list))
+            told(&SerializedChanges::of(drafts::changes(&draft, &paths)?, list))
         }
         DraftCall::Diff { draft, paths, context, max_bytes } => {
-            told(&drafts::diff(&draft, chosen(&paths), PatchLimits { context, bytes: max_bytes })?)
+            told(&drafts::diff(&draft, &paths, PatchLimits { context, bytes: max_bytes })?)
         }
         DraftCall::Read { draft, path, side } => {
-            let side = match side {
-                Side::Draft => DraftSide::Draft,
-                Side::Base => DraftSide::Base,
-            };
             NativeEvent::Read { bytes: drafts::read(&draft, &path, side)?.map(Uint8Array::from) }
         }
         DraftCall::Commit { draft, paths, on_conflict, dry_run } => {
-            let on_conflict = match on_conflict {
-                OnConflict::Stop => ConflictHandling::Stop,
-                OnConflict::Skip => ConflictHandling::Skip,
-            };
             let request = CommitRequest { paths, on_conflict, dry_run };
             told(&SerializedCommit::from(drafts::commit(&draft, &request, environment)?))
         }
@@ -188,30 +164,12 @@ fn answer(call: DraftCall, environment: &str) -> Result<NativeEvent, RunError> {
     })
 }
 
-fn chosen(paths: &[PathBuf]) -> ChosenPaths<'_> {
-    paths
-}
-
 fn told(answer: &impl Serialize) -> NativeEvent {
     NativeEvent::Told { answer: serde_json::to_string(answer).unwrap_or_default() }
 }
 
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
 fn reason(path: &Path, why: impl Into<String>) -> PathReason {
     PathReason { path: text(path), why: why.into() }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
-fn counts_of(effect: &NetEffect) -> ChangeCounts {
-    ChangeCounts {
-        created: effect.created.len() as f64,
-        modified: effect.modified.len() as f64,
-        deleted: effect.deleted.len() as f64,
-        renamed: effect.renamed.len() as f64,
-    }
 }
 
 impl SerializedDraft {
@@ -232,14 +190,14 @@ impl SerializedDraft {
             runs,
             hosts: stored.hosts(),
             bytes: if effect.is_some() { stored.bytes() } else { 0 },
-            counts: effect.as_ref().map(counts_of),
+            counts: effect.map(|effect| effect.counts().into()),
         }
     }
 }
 
 impl SerializedChanges {
     fn of(DraftChanges { effect, bytes, conflicts }: DraftChanges, list: usize) -> Self {
-        let counts = counts_of(&effect);
+        let counts = effect.counts().into();
         let changes = |all: Vec<receipt::FileChange>| all.into_iter().take(list).map(Change::from).collect();
         Self {
             counts,

@@ -136,7 +136,8 @@ pub struct UndoCoverage {
     pub bytes: f64,
 }
 
-fn text(path: &Path) -> String {
+/// Returns a path as JavaScript reads it.
+pub(super) fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
@@ -157,15 +158,21 @@ impl From<receipt::RunReceipt> for Receipt {
             modified: changes(receipt.modified),
             deleted: changes(receipt.deleted),
             renamed: receipt.renamed.iter().map(Rename::from).collect(),
-            counts: ChangeCounts {
-                created: number(receipt.counts.created),
-                modified: number(receipt.counts.modified),
-                deleted: number(receipt.counts.deleted),
-                renamed: number(receipt.counts.renamed),
-            },
+            counts: receipt.counts.into(),
             directories: receipt.directories.iter().map(|path| text(path)).collect(),
             ports: PortChanges { opened: ports(receipt.ports.opened), closed: ports(receipt.ports.closed) },
             git: receipt.git.into_iter().map(GitChange::from).collect(),
+        }
+    }
+}
+
+impl From<receipt::ReceiptCounts> for ChangeCounts {
+    fn from(counts: receipt::ReceiptCounts) -> Self {
+        Self {
+            created: number(counts.created),
+            modified: number(counts.modified),
+            deleted: number(counts.deleted),
+            renamed: number(counts.renamed),
         }
     }
 }

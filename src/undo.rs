@@ -1,9 +1,10 @@
 //! Undos and undo points as they cross to JavaScript.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use napi_derive::napi;
 
+use super::receipt::text;
 use undo::ReportedConflict;
 
 /// The effect of an undo, or of a dry run.
@@ -52,10 +53,6 @@ pub struct UndoPoint {
     pub bytes: f64,
     /// Why the point is gone, or `null` if it still exists.
     pub evicted: Option<String>,
-}
-
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]

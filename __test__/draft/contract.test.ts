@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   BackgroundRegistry,
@@ -110,6 +110,15 @@ describe('a commit', () => {
         .filter(([path]) => !path.startsWith('.git/objects'))
         .map(([path, thing]) => [path, thing.split(' ')[0], thing.split(' ').slice(5).join(' ')]);
     expect(contents(tree())).toEqual(contents(before));
+  });
+
+  draftTest('has a new name of a file that was there before as a copy', async () => {
+    const { root, open } = project();
+    const draft = await open();
+    await bash('ln a hard; echo 1 >own; ln own other', { draft });
+    await draft.commit();
+    const numbers = ['a', 'hard', 'own', 'other'].map((name) => statSync(join(root, name)).ino);
+    expect([numbers[0] === numbers[1], numbers[2] === numbers[3]]).toEqual([false, true]);
   });
 
   draftTest('of a part leaves the rest as a draft', async () => {

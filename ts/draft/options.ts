@@ -28,9 +28,10 @@ const confine: Check = Object.assign(
 
 const keep: Check = (value, option) => {
   if (value === 'process') return;
-  const { days } = (value ?? {}) as { days?: unknown };
-  if (typeof value !== 'object' || typeof days !== 'number' || !(days > 0) || !Number.isFinite(days)) {
-    throw invalid(option, value, "'process', or an object with the number of days");
+  if (typeof value !== 'object') throw invalid(option, value, "'process', or an object with the number of days");
+  const { days } = Object(value) as { days?: unknown };
+  if (typeof days !== 'number' || !(days > 0) || !Number.isFinite(days)) {
+    throw invalid(`${option}.days`, days, 'a number above 0');
   }
 };
 

@@ -1,7 +1,7 @@
 //! A commit: the changes of a draft move into the base, as a run that can be undone.
 //!
 //! Each change is recorded by the journal of undo before it is made, and things are renamed into their places where
-//! they can be. A commit that was killed goes on by comparing again: what has been done differs no more.
+//! they can be. A killed commit goes on by comparing again: its finished steps are no differences any more.
 //!
 //! The base is a tree that other processes change meanwhile. So each step opens the directory of its path without
 //! following links, compares the thing there with the one that was planned, and leaves a thing alone that is another.

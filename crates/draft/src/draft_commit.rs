@@ -7,13 +7,16 @@ use super::base_memory::{committed_things, touched_directories};
 use super::commit::{CommitExecutor, CommitOutcome, CommitStopped, applied_paths};
 use super::difference::DraftDifference;
 use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft, StoredDraft};
+use serde::Deserialize;
+
 use protocol::task::{MachineIdentity, now_ms};
 use undo::path_map::is_within;
 use undo::path_state::PathState;
 use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError, VERSION};
 
 /// The handling of paths that were changed beside the draft.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ConflictHandling {
     /// Nothing is committed.
     #[default]

@@ -16,8 +16,7 @@ use undo::path_state::PathState;
 /// If contents cannot be read.
 pub fn effect_of(differences: &[DraftDifference]) -> io::Result<NetEffect> {
     let renames = find_renames(differences)?;
-    let (from, to): (BTreeSet<_>, BTreeSet<_>) = renames.iter().map(|one| (&*one.from, &*one.to)).unzip();
-    let is_moved = |path: &Path| path.ancestors().any(|above| from.contains(above) || to.contains(above));
+    let is_moved = moved_paths(&renames);
     let places = differences.iter().filter(|one| !is_moved(&one.path)).map(|one| {
         // A file that is listed differs.
         let now = ObservedFile::of(&one.draft.state, ContentIdentity::Hash(1));
@@ -25,6 +24,12 @@ pub fn effect_of(differences: &[DraftDifference]) -> io::Result<NetEffect> {
     });
     let renamed = renames.iter().filter(|one| listing_of(&one.to) == PathListing::Listed).cloned().collect();
     Ok(NetEffect { renamed, ..NetEffect::of_places(places, listing_of) })
+}
+
+/// Returns what tells whether a path is, or lies in, a thing that was renamed, before or after that.
+pub(super) fn moved_paths(renames: &[FileRename]) -> impl Fn(&Path) -> bool + use<'_> {
+    let ends: BTreeSet<&Path> = renames.iter().flat_map(|one| [&*one.from, &*one.to]).collect();
+    move |path| path.ancestors().any(|above| ends.contains(above))
 }
 
 /// Returns whether a path is shown: not in `.git`.

@@ -1,4 +1,4 @@
-//! All that a draft has changed at one moment, and what has changed between two of them, for the receipts of commands.
+//! Snapshots of the changes of a draft. The receipt of a command compares the one before it with the one after it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::difference::DraftDifference;
-use super::draft_effect::{find_renames, listing_of};
+use super::draft_effect::{find_renames, listing_of, moved_paths};
 use super::layer::{DraftLayer, LayerChange, LayerThing};
 use receipt::FileRename;
 use receipt::net::{ContentIdentity, NetEffect, ObservedFile, PathListing};
@@ -41,7 +41,7 @@ impl DraftMoment {
         Ok(Self(found))
     }
 
-    /// Returns what has changed from this moment to a later one. Paths in `.git` are in no list.
+    /// Returns the changes between this moment and a later one. Paths in `.git` are in no list.
     ///
     /// # Errors
     /// If contents cannot be read.
@@ -65,14 +65,14 @@ impl DraftMoment {
         renamed.extend(kept_things(&fresh, &others));
         renamed.retain(|one| listing_of(&one.to) == PathListing::Listed);
         renamed.sort_by(|one, other| one.to.cmp(&other.to));
-        let is_moved = |path: &Path| renamed.iter().any(|one| path.starts_with(&one.from) || path.starts_with(&one.to));
+        let all = fresh.iter().map(|one| (one, true)).chain(others.iter().map(|one| (one, false)));
         let mut places = Vec::new();
-        for (one, is_fresh) in fresh.iter().map(|one| (one, true)).chain(others.iter().map(|one| (one, false))) {
-            if is_moved(&one.path) {
-                continue;
+        {
+            let is_moved = moved_paths(&renamed);
+            for (one, is_fresh) in all.filter(|(one, _)| !is_moved(&one.path)) {
+                let [then, now] = identities(one, is_fresh)?;
+                places.push((&*one.path, ObservedFile::of(&one.base, then), ObservedFile::of(&one.draft.state, now)));
             }
-            let [then, now] = identities(one, is_fresh)?;
-            places.push((&*one.path, ObservedFile::of(&one.base, then), ObservedFile::of(&one.draft.state, now)));
         }
         let effect = NetEffect::of_places(places.into_iter(), listing_of);
         Ok(NetEffect { renamed, ..effect })
@@ -85,11 +85,14 @@ fn kept_things(fresh: &[DraftDifference], others: &[DraftDifference]) -> Vec<Fil
     let has_left = |one: &&DraftDifference| one.base.id().is_some() && one.base.id() != one.draft.state.id();
     let left: HashMap<FileIdentity, &Path> =
         others.iter().filter(has_left).filter_map(|one| Some((one.base.id()?, &*one.path))).collect();
+    // A directory comes before its entries, which have moved with it.
+    let new: BTreeMap<&Path, &DraftDifference> =
+        all().filter(|one| one.base.is_absent()).map(|one| (&*one.path, one)).collect();
     let mut found: Vec<FileRename> = Vec::new();
-    for one in all().filter(|one| one.base.is_absent()) {
+    for (path, one) in new {
         let Some(from) = one.draft.state.id().and_then(|id| left.get(&id)) else { continue };
-        if !found.iter().any(|above| one.path.starts_with(&above.to)) {
-            found.push(FileRename { from: from.to_path_buf(), to: one.path.clone() });
+        if found.last().is_none_or(|above| !path.starts_with(&above.to)) {
+            found.push(FileRename { from: from.to_path_buf(), to: path.to_owned() });
         }
     }
     found

@@ -416,7 +416,7 @@ impl StoredDraft {
         open
     }
 
-    /// Returns whether nobody keeps the draft any more.
+    /// Returns whether the time for which the draft is kept is over.
     fn is_expired(&self) -> bool {
         match self.record.settings.keep {
             DraftRetention::Hosts => self.hosts().is_empty(),
@@ -576,7 +576,7 @@ fn check_room(layer: &DraftLayer) -> io::Result<Result<(), DraftError>> {
     Ok(Ok(()))
 }
 
-/// Gives this process the right to empty every directory. The overlay makes one that nobody may enter.
+/// Lets this process remove everything in a directory. The overlay makes a directory that nobody may enter.
 fn make_removable(directory: &Path) -> io::Result<()> {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(directory)? {

@@ -52,18 +52,24 @@ impl NetEffect {
         Some(format!("{}{others} may have been rewritten with the same content", named(path)))
     }
 
+    /// Returns the numbers of all changes.
+    #[must_use]
+    pub fn counts(&self) -> ReceiptCounts {
+        ReceiptCounts {
+            created: self.created.len() as u64,
+            modified: self.modified.len() as u64,
+            deleted: self.deleted.len() as u64,
+            renamed: self.renamed.len() as u64,
+        }
+    }
+
     /// Puts the changes into a receipt: the first entries of each list, and the number of all.
     pub fn fill(self, receipt: &mut RunReceipt) {
         fn first<T>(mut list: Vec<T>) -> Vec<T> {
             list.truncate(MAX_LISTED_CHANGES);
             list
         }
-        receipt.counts = ReceiptCounts {
-            created: self.created.len() as u64,
-            modified: self.modified.len() as u64,
-            deleted: self.deleted.len() as u64,
-            renamed: self.renamed.len() as u64,
-        };
+        receipt.counts = self.counts();
         receipt.created = first(self.created);
         receipt.modified = first(self.modified);
         receipt.deleted = first(self.deleted);

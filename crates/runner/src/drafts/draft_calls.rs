@@ -57,9 +57,6 @@ pub struct DraftDescription {
     pub dir: PathBuf,
 }
 
-/// The paths that a call is about: absolute, with everything below them. Empty: all.
-pub type ChosenPaths<'a> = &'a [PathBuf];
-
 /// What a draft has changed.
 #[derive(Debug)]
 pub struct DraftChanges {
@@ -72,7 +69,8 @@ pub struct DraftChanges {
 }
 
 /// A side of a draft.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum DraftSide {
     /// As its commands see it.
     Draft,
@@ -162,11 +160,11 @@ pub fn list(root: Option<&Path>, dir: Option<PathBuf>, environment: &str) -> Res
     Ok(found.map(|stored| DraftDescription { stored, dir: dir.clone() }).collect())
 }
 
-/// Returns what a draft has changed.
+/// Returns what a draft has changed at these paths and below; without paths everywhere.
 ///
 /// # Errors
 /// If there is no such draft, or something cannot be read.
-pub fn changes(name: &DraftName, paths: ChosenPaths<'_>) -> Result<DraftChanges, DraftFault> {
+pub fn changes(name: &DraftName, paths: &[PathBuf]) -> Result<DraftChanges, DraftFault> {
     let stored = find(name)?;
     let all = chosen_differences(&stored, paths)?;
     let conflicts = all.iter().filter_map(|one| Some((one.path.clone(), one.conflict?))).collect();
@@ -174,11 +172,11 @@ pub fn changes(name: &DraftName, paths: ChosenPaths<'_>) -> Result<DraftChanges,
     Ok(DraftChanges { effect, bytes: stored.bytes(), conflicts })
 }
 
-/// Returns the changes as a patch for `git apply`.
+/// Returns the changes at these paths and below as a patch for `git apply`.
 ///
 /// # Errors
 /// As [`changes`].
-pub fn diff(name: &DraftName, paths: ChosenPaths<'_>, limits: PatchLimits) -> Result<String, DraftFault> {
+pub fn diff(name: &DraftName, paths: &[PathBuf], limits: PatchLimits) -> Result<String, DraftFault> {
     let stored = find(name)?;
     let all = chosen_differences(&stored, paths)?;
     let renamed = effect_of(&all).map_err(|error| unreadable(&stored, &error))?.renamed;
@@ -342,7 +340,7 @@ fn unreadable(stored: &StoredDraft, error: &std::io::Error) -> DraftFault {
 }
 
 /// Returns the differences at these paths and below, sorted by path.
-fn chosen_differences(stored: &StoredDraft, paths: ChosenPaths<'_>) -> Result<Vec<DraftDifference>, DraftFault> {
+fn chosen_differences(stored: &StoredDraft, paths: &[PathBuf]) -> Result<Vec<DraftDifference>, DraftFault> {
     let mut all: Vec<_> = stored.differences()?.into_iter().flatten().collect();
     all.retain(|one| paths.is_empty() || paths.iter().any(|path| is_within(&one.path, path)));
     all.sort_by(|one, other| one.path.cmp(&other.path));

@@ -11,8 +11,8 @@ mod draft_fault;
 mod open_draft;
 
 pub use draft_calls::{
-    ChosenPaths, CommittedDraft, DraftChanges, DraftDescription, DraftSide, OpenDraftOptions, changes, commit, diff,
-    discard, fork, list, open, read,
+    CommittedDraft, DraftChanges, DraftDescription, DraftSide, OpenDraftOptions, changes, commit, diff, discard, fork,
+    list, open, read,
 };
 pub use draft_fault::{DraftFault, DraftReason};
 pub use open_draft::{DraftName, DraftUse};

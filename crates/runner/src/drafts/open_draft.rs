@@ -106,8 +106,7 @@ impl DraftName {
         }
     }
 
-    /// Takes an opening back. With the last one, the worlds of the draft end, and the draft with them if nobody keeps
-    /// it.
+    /// Closes the draft once. The last close ends its worlds, and removes a draft that is kept only while it is open.
     ///
     /// # Errors
     /// If it cannot be removed.
@@ -193,7 +192,7 @@ impl OpenDraft {
         drop(helpers.runtime().spawn_blocking(move || {
             let _noting = open.noting.lock().unwrap_or_else(PoisonError::into_inner);
             while open.notes.swap(NOTING, Ordering::SeqCst) == AGAIN {
-                // Whoever changes the draft meanwhile reads the base first.
+                // A commit, a fork or a discard that is under way has read the base itself.
                 let Ok((stored, _held)) = open.name.store().enter(&open.name.id) else { break };
                 let _seen_later = stored.note_touched();
                 if open.notes.compare_exchange(NOTING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
@@ -240,7 +239,7 @@ impl DraftUse {
         DraftMoment::read(&self.stored.record.layers)
     }
 
-    /// Returns the receipt of what has changed since an earlier moment. Blocks.
+    /// Returns the receipt of the changes since an earlier moment. Blocks.
     pub fn receipt_since(&self, then: io::Result<DraftMoment>) -> RunReceipt {
         let mut receipt = RunReceipt::new(ChangeAttribution::Window);
         match then.and_then(|then| then.changes_until(&self.moment()?)) {
