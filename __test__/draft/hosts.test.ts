@@ -117,11 +117,13 @@ draftTest('without namespaces nothing runs, and the root is not touched', async 
 });
 
 draftTest('no link of a command leads a reader out of the draft', async () => {
-  const { root, open } = project();
+  const { root, open, edit } = project();
   const outside = join(root, '../outside');
   mkdirSync(outside);
   writeFileSync(join(outside, 'secret'), 'secret\n');
+  edit(`ln -s ${outside} before`);
   const draft = await open();
+  for (const side of ['draft', 'base'] as const) expect(await draft.read('before/secret', { side })).toBe(null);
   await bash(`ln -s ${outside} out; ln -s ${outside}/secret link2; rm -r src; ln -s ${outside} src`, { draft });
   for (const path of ['out/secret', 'link2', 'src/secret', 'src/one']) {
     expect([path, await draft.read(path)]).toEqual([path, null]);
