@@ -22,8 +22,8 @@ pub(super) type RenamePath<'a> = (BorrowedFd<'a>, &'a CStr);
 /// The longest chain of directories that is moved.
 const DEEPEST: usize = 256;
 
-/// Returns whether both names are on one file system, and the first one is a directory.
-pub(super) fn is_possible(from: RenamePath<'_>, to: RenamePath<'_>) -> bool {
+/// Returns whether a rename is that of a directory, on one file system.
+pub(super) fn is_directory_move(from: RenamePath<'_>, to: RenamePath<'_>) -> bool {
     let device = |file: BorrowedFd<'_>| fstat(file).map(|data| data.st_dev);
     let is_directory = fstatat(from.0, from.1, AtFlags::AT_SYMLINK_NOFOLLOW)
         .is_ok_and(|data| data.st_mode & libc::S_IFMT == libc::S_IFDIR);
@@ -45,7 +45,7 @@ pub(super) fn move_directory(from: RenamePath<'_>, to: RenamePath<'_>) -> nix::R
     moved
 }
 
-/// Moves what is in a directory into another one, which may have a part of it, and removes the first one.
+/// Moves the entries of a directory into another one, which may already have some of them, and removes the first one.
 fn move_back(from: RenamePath<'_>, to: RenamePath<'_>, deepest: usize) -> nix::Result<()> {
     let (source, target) = (open_directory(from)?, open_directory(to)?);
     for name in names_in(&source)? {

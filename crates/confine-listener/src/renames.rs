@@ -34,7 +34,7 @@ pub(super) fn rename(asked: &mut PendingSyscall<'_>, two: &SyscallPathPair, flag
         Err(Errno::EXDEV)
             if flags & !sys::RENAME_NOREPLACE == 0
                 && asked.shared.paths.is_drafted(&asked.absolute_path(&from, &old))
-                && directory_moves::is_possible(source, target) =>
+                && directory_moves::is_directory_move(source, target) =>
         {
             directory_moves::move_directory(source, target)
         }

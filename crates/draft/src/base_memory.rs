@@ -98,7 +98,8 @@ pub fn changed_at(path: &Path) -> io::Result<Option<FileTime>> {
 pub fn committed_things(applied: &[PathBuf], moved: &[PathBuf]) -> io::Result<Vec<(PathBuf, BaseThing)>> {
     let above = applied.iter().filter_map(|path| path.parent());
     let paths: BTreeSet<&Path> = applied.iter().map(PathBuf::as_path).chain(above).collect();
-    paths.into_iter().map(|path| present_thing(path, moved.iter().any(|one| one == path))).collect()
+    let whole: BTreeSet<&Path> = moved.iter().map(PathBuf::as_path).collect();
+    paths.into_iter().map(|path| present_thing(path, whole.contains(path))).collect()
 }
 
 /// Returns the directories in which a commit that has not ended may have changed names.
