@@ -859,6 +859,15 @@ interface DraftOptions {
    */
   confine?: ConfineOptions | undefined;
   /**
+   * The TCP ports of the draft's loopback that this machine reaches, at most 64, or `'auto'`: each one at which a server
+   * listens. `Draft.port` says where. Each draft has a loopback of its own, so servers of several drafts may have the
+   * same port. With network `'full'` there is no such loopback, and it is refused.
+   *
+   * @default none
+   * @example await openDraft({ expose: [3000] });
+   */
+  expose?: number[] | 'auto' | undefined;
+  /**
    * How long the draft is kept: `'process'` until no process has it open, or so many days after its last command. A
    * draft that is open is kept.
    *
@@ -3102,6 +3111,17 @@ declare class Draft {
   fork(options?: {
     name?: string | undefined;
   }): Promise<Draft>;
+  /**
+   * Resolves with the place at which this machine reaches a port of the draft, or with `null` if `expose` does not have
+   * it. With `'auto'` it is `null` as long as no server listens there. The place stays as long as this process has the
+   * draft open, also if a server starts or a commit is made meanwhile; without a server, connections are closed.
+   *
+   * @example const place = await draft.port(3000);
+   */
+  port(port: number): Promise<{
+    port: number;
+    url: string;
+  } | null>;
   /**
    * Ends the commands and tasks that this process runs in the draft. Its changes stay, as `keep` says. May be called
    * again.

@@ -55,6 +55,10 @@ enum DraftCall {
     Discard {
         draft: DraftName,
     },
+    Port {
+        draft: DraftName,
+        port: u16,
+    },
     Fork {
         draft: DraftName,
         name: Option<String>,
@@ -156,6 +160,7 @@ fn answer(call: DraftCall, environment: &str) -> Result<NativeEvent, RunError> {
             drafts::discard(&draft)?;
             told(&())
         }
+        DraftCall::Port { draft, port } => told(&drafts::port(&draft, port)?),
         DraftCall::Close { draft } => {
             draft.close()?;
             told(&())

@@ -11,6 +11,7 @@ import {
   checkFork,
   checkOpenDraft,
   checkPath,
+  checkPort,
   checkRead,
 } from './options.ts';
 import type {
@@ -44,13 +45,14 @@ function ask<T>(call: object): Promise<T> {
 /** Opens a draft; see `openDraft` of the main entry. */
 export async function open(options: DraftOptions = {}): Promise<Draft> {
   checkOpenDraft(options);
-  const { root, id, name, confine, keep = { days: KEPT_DAYS }, dir } = options;
+  const { root, id, name, confine, expose, keep = { days: KEPT_DAYS }, dir } = options;
   const wanted = {
     cwd: directoryOf({}),
     root: root === undefined ? undefined : resolve(root),
     id,
     name,
     confine: confine && JSON.stringify(confine),
+    expose,
     keepMs: keep === 'process' ? undefined : Math.round(keep.days * DAY),
     dir: dir === undefined ? undefined : resolve(dir),
   };
@@ -197,6 +199,20 @@ export class Draft {
   async fork(options: { name?: string | undefined } = {}): Promise<Draft> {
     checkFork(options);
     return begin(new Draft(await this.#alone<Told>('fork', { name: options.name })));
+  }
+
+  /**
+   * Resolves with the place at which this machine reaches a port of the draft, or with `null` if `expose` does not have
+   * it. With `'auto'` it is `null` as long as no server listens there. The place stays as long as this process has the
+   * draft open, also if a server starts or a commit is made meanwhile; without a server, connections are closed.
+   *
+   * @example const place = await draft.port(3000);
+   */
+  async port(port: number): Promise<{ port: number; url: string } | null> {
+    checkPort(port);
+    await this.#parts.begun;
+    const here = await this.#ask<number | null>('port', { port });
+    return here === null ? null : { port: here, url: `http://127.0.0.1:${here}` };
   }
 
   /**

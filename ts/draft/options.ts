@@ -35,13 +35,29 @@ const keep: Check = (value, option) => {
   }
 };
 
+const MOST_PORTS = 64;
+
+const port: Check = (value, option) => {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > 65_535) {
+    throw invalid(option, value, 'a port from 1 to 65535');
+  }
+};
+
+const expose: Check = (value, option) => {
+  if (value === 'auto') return;
+  if (!Array.isArray(value) || value.length > MOST_PORTS) {
+    throw invalid(option, value, `'auto', or an array of at most ${MOST_PORTS} ports`);
+  }
+  for (const item of Array.from(value)) port(item, option);
+};
+
 // An empty list would name nothing, and mean everything.
 const paths: Check = (value, option) => {
   if (!Array.isArray(value) || value.length === 0) throw invalid(option, value, 'an array of at least one path');
   for (const item of Array.from(value)) path(item, option);
 };
 
-const OPEN: Checks<DraftOptions> = { root: path, id: path, name, confine, keep, dir: path };
+const OPEN: Checks<DraftOptions> = { root: path, id: path, name, confine, expose, keep, dir: path };
 const LIST: Checks<ListDraftsOptions> = { root: path, dir: path };
 const CHANGES: Checks<DraftChangesOptions> = { paths, list: wholeNumber(0) };
 const DIFF: Checks<DraftDiffOptions> = { paths, context: wholeNumber(0), maxBytes: wholeNumber(1) };
@@ -57,5 +73,7 @@ export const checkCommit = (options: unknown) => checkFields<DraftCommitOptions>
 
 /** Checks the path of a file. */
 export const checkPath = (value: unknown) => path(value, 'path');
+/** Checks a port. */
+export const checkPort = (value: unknown) => port(value, 'port');
 /** Checks the options of a fork. */
 export const checkFork = (options: unknown) => checkFields<Pick<DraftOptions, 'name'>>('Draft.fork', options, { name });

@@ -48,6 +48,15 @@ export interface DraftOptions {
    */
   confine?: ConfineOptions | undefined;
   /**
+   * The TCP ports of the draft's loopback that this machine reaches, at most 64, or `'auto'`: each one at which a
+   * server listens. `Draft.port` says where. Each draft has a loopback of its own, so servers of several drafts may have
+   * the same port. With network `'full'` there is no such loopback, and it is refused.
+   *
+   * @default none
+   * @example await openDraft({ expose: [3000] });
+   */
+  expose?: number[] | 'auto' | undefined;
+  /**
    * How long the draft is kept: `'process'` until no process has it open, or so many days after its last command. A
    * draft that is open is kept.
    *

@@ -13,7 +13,7 @@ use nix::unistd::{Pid, getpid};
 use super::WorldHostPaths;
 use super::construct::{BlankWorldBase, BlankWorldOptions, ConstructedWorld, build_world};
 use super::init_messages::{
-    self, BUILT, DOOR, GUARDS, JOIN, KEEP, POLICY, PUBLISH, REFRESH, SHOW, SHOWN, START, WorldBuildOrder,
+    self, BUILT, DOOR, GUARDS, JOIN, KEEP, POLICY, PUBLISH, REACH, REFRESH, SHOW, SHOWN, START, WorldBuildOrder,
     WorldBuildReport,
 };
 use super::joined_world;
@@ -122,6 +122,16 @@ fn hand_out(control: &OwnedFd, made: &ConstructedWorld) -> io::Result<()> {
     let more = more.into_iter().flatten().map(AsFd::as_fd);
     let more: Vec<_> = more.chain(made.protection.watches().into_iter().flatten()).collect();
     init_messages::send(control, BUILT, 0, &more)
+}
+
+/// Makes a socket that reaches the server of a TCP port of this process's loopback.
+fn answer_reach(door: &OwnedFd, port: u64) -> io::Result<()> {
+    let server = u16::try_from(port).ok().and_then(|port| sys::loopback_server(nix::unistd::getpid(), port));
+    let Some(server) = server else { return init_messages::send(door, REACH, 0, &[]) };
+    // Without a free descriptor the answer has none.
+    let socket = sys::stream_socket(server.is_ipv6()).ok();
+    let fds: Vec<_> = socket.iter().map(AsFd::as_fd).collect();
+    init_messages::send(door, REACH, if server.is_ipv6() { 6 } else { 4 }, &fds)
 }
 
 /// Returns the namespaces of this process, in the order of [`BUILT`].
@@ -284,6 +294,7 @@ impl WorldInit {
             KEEP => self.kept.extend(message.fds),
             REFRESH => return self.refresh(door, message.number).is_ok(),
             SHOW => return self.show(door, message.fds).is_ok(),
+            REACH => return answer_reach(door, message.number).is_ok(),
             PUBLISH => self.published = message.fds,
             JOIN => return self.hand_out(door).is_ok(),
             _ => return false,

@@ -1,6 +1,7 @@
 //! A way to the init of a world.
 
 use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use nix::unistd::Pid;
 
 use super::NameGuards;
 use super::guard_freshness::GuardFreshness;
-use super::init_messages::{self, DOOR, GUARDS, KEEP, PUBLISH, REFRESH, SHOW, SHOWN};
+use super::init_messages::{self, DOOR, GUARDS, KEEP, PUBLISH, REACH, REFRESH, SHOW, SHOWN};
 use super::published_world::PublishedWorld;
 
 /// Time init may take to answer, ms. Only a machine that does nothing else takes so long.
@@ -68,6 +69,23 @@ impl InitConnection {
             0 => Ok(()),
             errno => Err(io::Error::from_raw_os_error(i32::try_from(errno).unwrap_or(libc::EIO))),
         }
+    }
+
+    /// Returns a new socket of the world's network, and the address at which it reaches the server of a TCP port of the
+    /// loopback. `None`: no server listens there.
+    ///
+    /// # Errors
+    /// If init is gone, or could not make the socket.
+    pub fn reach(&mut self, port: u16) -> io::Result<Option<(OwnedFd, SocketAddr)>> {
+        init_messages::send(&self.socket, REACH, port.into(), &[])?;
+        let mut answer = init_messages::receive_within(&self.socket, REACH, PATIENCE)?;
+        let address = match answer.number {
+            0 => return Ok(None),
+            6 => SocketAddr::from((Ipv6Addr::LOCALHOST, port)),
+            _ => SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        };
+        let socket = answer.fds.pop().ok_or(io::ErrorKind::AddrNotAvailable)?;
+        Ok(Some((socket, address)))
     }
 
     /// Sends init the facts that another supervisor needs to join the world.

@@ -29,6 +29,9 @@ pub(super) const DOOR: u8 = b'd';
 pub(super) const SHOW: u8 = b'p';
 /// Answers [`SHOW`]: the number is 0, or the system's error number.
 pub(super) const SHOWN: u8 = b'o';
+/// Asks for a socket of the world's network that reaches the server of a TCP port, which is the number. Answered by a
+/// message of the same kind: the number is 4 or 6, the version of IP, or 0 without a socket if no server listens there.
+pub(super) const REACH: u8 = b't';
 /// Brings the facts of the world for another supervisor ([`super::PublishedWorld`]), and the way to its gate, if it has
 /// one.
 pub(super) const PUBLISH: u8 = b'i';

@@ -59,6 +59,24 @@ pub enum DraftRetention {
     Unused(u64),
 }
 
+/// The ports of a draft that this machine reaches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ExposedPorts {
+    /// These.
+    Listed(Vec<u16>),
+    /// Each one at which a server listens.
+    Any(AnyPort),
+}
+
+/// The word for [`ExposedPorts::Any`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AnyPort {
+    #[expect(missing_docs, reason = "see its type")]
+    #[serde(rename = "auto")]
+    Auto,
+}
+
 /// What a draft is opened with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -67,6 +85,8 @@ pub struct DraftSettings {
     pub name: Option<String>,
     /// What else its commands may do: the option `confine` as JSON.
     pub confine: String,
+    #[expect(missing_docs, reason = "see its type")]
+    pub expose: Option<ExposedPorts>,
     /// How long it is kept.
     pub keep: DraftRetention,
 }

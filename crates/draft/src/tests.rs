@@ -569,7 +569,12 @@ fn a_patch_is_taken_by_git() {
 }
 
 fn settings(name: Option<&str>) -> DraftSettings {
-    DraftSettings { name: name.map(Into::into), confine: "{}".into(), keep: DraftRetention::Unused(60_000) }
+    DraftSettings {
+        name: name.map(Into::into),
+        confine: "{}".into(),
+        expose: None,
+        keep: DraftRetention::Unused(60_000),
+    }
 }
 
 /// A draft in a store, with a store for undo.

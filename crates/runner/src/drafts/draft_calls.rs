@@ -10,12 +10,14 @@ use super::draft_fault::{DraftFault, DraftReason};
 use super::open_draft::{DraftName, finish_commit};
 use crate::error::RunError;
 use crate::request::{RequestError, drafts_directory, undo_store};
-use confine_policy::{PolicyEnvironment, RawConfine, RealHost};
+use confine_policy::{PolicyEnvironment, RawConfine, RawNetwork, RealHost};
 use confine_world::NAMESPACES;
 use draft::difference::DraftDifference;
 use draft::draft_commit::CommitRequest;
 use draft::draft_effect::effect_of;
-use draft::draft_store::{DraftRetention, DraftSettings, DraftState, DraftStore, LockedDraft, StoredDraft};
+use draft::draft_store::{
+    DraftRetention, DraftSettings, DraftState, DraftStore, ExposedPorts, LockedDraft, StoredDraft,
+};
 use draft::layer::{read_file, read_thing};
 use draft::patch::{PatchLimits, patch_of};
 use protocol::plan::next_mark;
@@ -42,6 +44,8 @@ pub struct OpenDraftOptions {
     pub name: Option<String>,
     /// The option `confine` as JSON.
     pub confine: Option<String>,
+    /// The ports of the draft that this machine reaches.
+    pub expose: Option<ExposedPorts>,
     /// How long a draft that is not used is kept, in ms. `None`: as long as a process has it open.
     pub keep_ms: Option<u64>,
     /// The directory of all drafts, absolute. `None`: the user's own.
@@ -98,7 +102,7 @@ pub struct CommittedDraft {
 /// # Errors
 /// If there is none, or the directory cannot be drafted.
 pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescription, RunError> {
-    let OpenDraftOptions { root, cwd, id, name, confine, keep_ms, dir } = options;
+    let OpenDraftOptions { root, cwd, id, name, confine, expose, keep_ms, dir } = options;
     if sys::HAS_SEATBELT || NAMESPACES.is_off() {
         let off = format!("they are turned off by {}", NAMESPACES.words());
         let why = if sys::HAS_SEATBELT { "this system has no overlays" } else { &off };
@@ -125,11 +129,11 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
         stored
     } else {
         let confine = confine.unwrap_or_else(|| "{}".to_owned());
-        check_confinement(&confine)?;
+        check_confinement(&confine, expose.is_some())?;
         let root = resolve(&root.unwrap_or_else(|| default_root(&cwd)))?;
         check_root(&root, environment)?;
         let keep = keep_ms.map_or(DraftRetention::Hosts, DraftRetention::Unused);
-        let settings = DraftSettings { name, confine, keep };
+        let settings = DraftSettings { name, confine, expose, keep };
         let made = store.begin(&new_id_of('d'), settings, &[root]);
         made.map_err(DraftFault::from)?
     };
@@ -351,7 +355,7 @@ fn chosen_differences(stored: &StoredDraft, paths: &[PathBuf]) -> Result<Vec<Dra
 ///
 /// # Errors
 /// [`RunError::InvalidArg`]
-fn check_confinement(options: &str) -> Result<(), RunError> {
+fn check_confinement(options: &str, exposes: bool) -> Result<(), RunError> {
     let raw = RawConfine::from_json(options).map_err(|error| RunError::InvalidArg(format!("confine: {error}")))?;
     let refused = |option: &str, why: &str| Err(RunError::InvalidArg(format!("confine.{option}: {why}")));
     let workspace = "commands of a draft may change its root and nothing else";
@@ -361,6 +365,9 @@ fn check_confinement(options: &str) -> Result<(), RunError> {
         RawConfine { tmp: Some(tmp), .. } if tmp != "private" => refused("tmp", workspace),
         RawConfine { git: Some(git), .. } if git != "none" => refused("git", workspace),
         RawConfine { expose, .. } if !expose.is_empty() => refused("expose", "give the draft the option expose"),
+        RawConfine { network: Some(RawNetwork::Word(word)), .. } if exposes && word == "full" => {
+            refused("network", "with 'full' every port is the host's own already; leave expose out")
+        }
         _ => Ok(()),
     }
 }

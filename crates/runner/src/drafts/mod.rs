@@ -4,10 +4,12 @@
 //! |---|---|
 //! | opening, and commands | `open_draft.rs` |
 //! | all that is asked of a draft | `draft_calls.rs` |
+//! | ports | `draft_ports.rs` |
 //! | errors | `draft_fault.rs` |
 
 mod draft_calls;
 mod draft_fault;
+mod draft_ports;
 mod open_draft;
 
 pub use draft_calls::{
@@ -15,4 +17,5 @@ pub use draft_calls::{
     list, open, read,
 };
 pub use draft_fault::{DraftFault, DraftReason};
+pub use draft_ports::port;
 pub use open_draft::{DraftName, DraftUse};

@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 
 use super::draft_fault::{DraftFault, DraftReason};
+use super::draft_ports::DraftPorts;
 use crate::supervise::{HelperProcesses, end_worlds, next_owner};
 use confine_policy::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
 use draft::draft_moment::DraftMoment;
@@ -35,6 +36,7 @@ pub struct OpenDraft {
     /// Held while the base is read at the paths that commands have touched.
     pub(super) noting: Mutex<()>,
     notes: AtomicU8,
+    pub(super) ports: DraftPorts,
     /// Marks the draft as open here.
     mark: Mutex<Option<File>>,
 }
@@ -84,6 +86,7 @@ impl DraftName {
             view: Mutex::default(),
             noting: Mutex::default(),
             notes: AtomicU8::new(IDLE),
+            ports: DraftPorts::default(),
             mark: Mutex::new(Some(mark)),
         };
         let mut all = all_open();
@@ -172,6 +175,12 @@ impl OpenDraft {
             end_worlds(earlier.owner);
         }
         Ok(made)
+    }
+
+    /// Returns the confinement of the commands that began last.
+    pub(super) fn current_policy(&self) -> Option<Arc<OwnedPolicy>> {
+        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        view.as_ref().map(|view| Arc::clone(&view.policy))
     }
 
     /// Ends the worlds of the draft's commands. The next command gets another world.

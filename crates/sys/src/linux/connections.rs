@@ -48,10 +48,17 @@ fn find<T>(pid: Pid, tables: [&str; 2], wanted: impl Fn(&SocketTableRow<'_>) -> 
 
 /// Returns whether a server in the network namespace of a process listens at a TCP port that its loopback reaches.
 pub fn listens(pid: Pid, port: u16) -> bool {
+    loopback_server(pid, port).is_some()
+}
+
+/// Returns the address at which the loopback of a process's network namespace reaches the server of a TCP port.
+pub fn loopback_server(pid: Pid, port: u16) -> Option<SocketAddr> {
     let reached = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
     let listening =
         |row: &SocketTableRow<'_>| row.state == LISTENING && row.local.port() == port && reached(row.local.ip());
-    find(pid, ["tcp", "tcp6"], |row| listening(row).then_some(())).is_some()
+    let loopback =
+        |ip: IpAddr| if ip.is_ipv6() { Ipv6Addr::LOCALHOST.into() } else { IpAddr::from(Ipv4Addr::LOCALHOST) };
+    find(pid, ["tcp", "tcp6"], |row| listening(row).then(|| SocketAddr::new(loopback(row.local.ip()), port)))
 }
 
 /// Returns whether a server of this machine listens at an address.

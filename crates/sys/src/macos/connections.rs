@@ -17,6 +17,11 @@ pub fn listens(_: Pid, _: u16) -> bool {
     false
 }
 
+/// Always `None`.
+pub fn loopback_server(_: Pid, _: u16) -> Option<SocketAddr> {
+    None
+}
+
 /// Always false.
 pub fn has_other_network(_: Pid) -> bool {
     false

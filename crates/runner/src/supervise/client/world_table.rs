@@ -182,6 +182,11 @@ impl WorldTable {
         closed
     }
 
+    /// Returns the way to the first process of the world of a confinement, if that world is made.
+    pub fn init_of(&self, confine: &Arc<OwnedPolicy>) -> Option<Arc<Mutex<InitConnection>>> {
+        self.init_connection(*self.ids.get(confine)?)
+    }
+
     /// Returns the facts of a world that is made.
     pub fn facts(&self, id: WorldId) -> Option<Arc<WorldFacts>> {
         self.known.get(&id)?.facts.clone()

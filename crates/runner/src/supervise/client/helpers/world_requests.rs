@@ -1,5 +1,7 @@
 //! Worlds, as callers request them.
 
+use std::io;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,6 +96,21 @@ impl HelperProcesses {
             paths.iter().for_each(|path| drop(door.show(path)));
         });
         let _ = shown.await;
+    }
+
+    /// Returns a new socket of the network of a confinement's world, and the address at which it reaches the server of
+    /// a TCP port of the loopback. `None`: there is no such server, or no world.
+    ///
+    /// # Errors
+    /// If the world is ending.
+    pub async fn reach_server(
+        &self,
+        confine: &Arc<OwnedPolicy>,
+        port: u16,
+    ) -> io::Result<Option<(OwnedFd, SocketAddr)>> {
+        let Some(door) = self.state().worlds.init_of(confine) else { return Ok(None) };
+        let mut door = door.lock_owned().await;
+        self.runtime().spawn_blocking(move || door.reach(port)).await?
     }
 
     /// Handles the supervisor's answer about a world, or its report that a world has ended too early.

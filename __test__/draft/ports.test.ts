@@ -1,0 +1,103 @@
+import { BackgroundRegistry, bash, type Draft, type DraftOptions } from 'agent-bash';
+import { describe, expect, it } from 'vitest';
+import { host, rejection, until } from '../support/index.ts';
+import { draftTest, project } from './support.ts';
+
+const PORT = 3000;
+
+/** Starts a server in a draft, which answers with a text. */
+async function serve(draft: Draft, text: string, address = '127.0.0.1', port = PORT) {
+  const registry = new BackgroundRegistry({ draft });
+  const code = `require('http').createServer((_, to) => to.end('${text}')).listen(${port}, '${address}', () => console.log('up'))`;
+  const task = await registry.start(`exec node -e "${code}"`);
+  await registry.wait(task.id, { pattern: 'up' });
+  return { end: () => registry.kill(task.id) };
+}
+
+const answer = async (url: string | undefined) => (await fetch(url ?? '')).text();
+
+describe('a port of a draft', () => {
+  draftTest('leads to the server of that draft, though others have the same port', async () => {
+    const { open } = project();
+    const found = [];
+    for (const text of ['one', 'two', 'three']) {
+      const draft = await open({ expose: [PORT] });
+      await serve(draft, text);
+      found.push(await answer((await draft.port(PORT))?.url));
+    }
+    expect(found).toEqual(['one', 'two', 'three']);
+  });
+
+  draftTest('keeps its place here over servers and commits', async () => {
+    const { open } = project();
+    const draft = await open({ expose: [PORT] });
+    const place = await draft.port(PORT);
+    expect(place).toEqual({ port: expect.any(Number), url: `http://127.0.0.1:${place?.port}` });
+    await expect(answer(place?.url)).rejects.toThrow('fetch failed');
+    const first = await serve(draft, 'first');
+    expect(await answer(place?.url)).toBe('first');
+    await first.end();
+    await bash('echo 1 >new; echo 1 >other', { draft });
+    await until(() => draft.commit({ paths: ['new'] }).catch(() => undefined));
+    await serve(draft, 'second', '::1');
+    expect(await draft.port(PORT)).toEqual(place);
+    expect(await answer(place?.url)).toBe('second');
+    await draft.close();
+    await expect(answer(place?.url)).rejects.toThrow('fetch failed');
+  });
+
+  draftTest("is none unless it is exposed, and with 'auto' unless a server listens", async () => {
+    const { open } = project();
+    const none = await open();
+    const listed = await open({ expose: [1] });
+    const auto = await open({ expose: 'auto' });
+    for (const draft of [none, listed, auto]) expect(await draft.port(PORT)).toBe(null);
+    for (const draft of [none, auto]) await serve(draft, 'up', '0.0.0.0');
+    expect(await none.port(PORT)).toBe(null);
+    expect(await answer((await auto.port(PORT))?.url)).toBe('up');
+  });
+
+  draftTest('leads another process to the server that one has started', async () => {
+    const { root, open } = project();
+    const draft = await open({ expose: 'auto' });
+    await serve(draft, 'shared');
+    const other = host(`import { openDraft } from 'agent-bash';
+      const draft = await openDraft({ id: ${JSON.stringify(draft.id)}, root: ${JSON.stringify(root)} });
+      await bash('true', { draft });
+      console.log('said=' + await (await fetch((await draft.port(${PORT})).url)).text());`);
+    expect((await other.says(/^said=(.*)/m))[1]).toBe('shared');
+  });
+
+  draftTest('takes many connections at once, and bytes in both directions', async () => {
+    const { open } = project();
+    const draft = await open({ expose: [PORT] });
+    await serve(draft, 'x'.repeat(9999));
+    const url = (await draft.port(PORT))?.url;
+    const all = await Promise.all(Array.from({ length: 100 }, () => answer(url)));
+    expect(new Set(all)).toEqual(new Set(['x'.repeat(9999)]));
+  });
+
+  draftTest("is refused with network 'full'", async () => {
+    const { open } = project();
+    expect(await rejection(() => open({ expose: [PORT], confine: { network: 'full' } }))).toMatchObject({
+      code: 'ERR_BASH_INVALID_ARG',
+      message: expect.stringContaining('leave expose out'),
+    });
+  });
+});
+
+describe('a port that is none', () => {
+  const wrong: DraftOptions['expose'][] = [[0], [65_536], [1.5], 'all' as 'auto', 3000 as never, Array(65).fill(1)];
+
+  for (const expose of wrong) {
+    it(`is refused: ${JSON.stringify(expose)?.slice(0, 20)}`, async () => {
+      const { open } = project();
+      expect(await rejection(() => open({ expose }))).toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
+    });
+  }
+
+  draftTest('is refused by port()', async () => {
+    const draft = await project().open({ expose: 'auto' });
+    expect(await rejection(() => draft.port(0))).toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
+  });
+});
