@@ -2,14 +2,16 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use serde::Deserialize;
 
 use super::draft_fault::{DraftFault, DraftReason};
+use super::draft_ports::{CurrentPolicy, reach};
 use super::open_draft::{DraftName, finish_commit};
 use crate::error::RunError;
 use crate::request::{RequestError, drafts_directory, undo_store};
+use crate::supervise::HelperProcesses;
 use confine_policy::{PolicyEnvironment, RawConfine, RawNetwork, RealHost};
 use confine_world::NAMESPACES;
 use draft::difference::DraftDifference;
@@ -267,6 +269,25 @@ pub fn fork(name: &DraftName, people_call_it: Option<String>) -> Result<DraftDes
     let stored = locked.fork(&name.store(), &new_id_of('d'), people_call_it)?;
     DraftName { id: stored.record.id.clone(), dir: name.dir.clone() }.open(&stored)?;
     Ok(DraftDescription { stored, dir: name.dir.clone() })
+}
+
+/// Returns the port of this machine at which a port of a draft is reached. `None`: the draft does not expose it, or, if
+/// it exposes all, no server listens there.
+///
+/// # Errors
+/// If the draft is not open, or the system refuses a port.
+pub fn port(name: &DraftName, port: u16) -> Result<Option<u16>, RunError> {
+    let open = name.opened()?;
+    let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, ""))?;
+    match find(name)?.record.settings.expose {
+        Some(ExposedPorts::Listed(ports)) if ports.contains(&port) => {}
+        Some(ExposedPorts::Any(_)) if helpers.runtime().block_on(reach(open.current_policy(), port)).is_ok() => {}
+        _ => return Ok(None),
+    }
+    let draft = Arc::downgrade(&open);
+    let policy: CurrentPolicy = Arc::new(move || draft.upgrade()?.current_policy());
+    let here = open.ports.here(port, policy, helpers);
+    Ok(Some(here.map_err(|error| DraftFault::new(DraftReason::Unsupported, format!("port {port}: {error}")))?))
 }
 
 impl DraftDescription {

@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener as BlockingListener};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::net::{Ipv4Addr, TcpListener as BlockingListener};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -15,11 +15,8 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-use super::draft_fault::{DraftFault, DraftReason};
-use super::open_draft::{DraftName, OpenDraft};
-use crate::error::RunError;
 use crate::supervise::HelperProcesses;
-use draft::draft_store::ExposedPorts;
+use confine_policy::OwnedPolicy;
 
 /// The most connections to all ports of a draft.
 const CONNECTIONS: usize = 512;
@@ -32,6 +29,9 @@ pub struct DraftPorts {
     open: Mutex<HashMap<u16, DraftPort>>,
     connections: Arc<Semaphore>,
 }
+
+/// Returns the confinement of the draft's commands at this time. `None`: the draft is closed.
+pub type CurrentPolicy = Arc<dyn Fn() -> Option<Arc<OwnedPolicy>> + Send + Sync>;
 
 #[derive(Debug)]
 struct DraftPort {
@@ -51,61 +51,43 @@ impl Drop for DraftPort {
     }
 }
 
-/// Returns the port of this machine at which a port of a draft is reached. `None`: the draft does not expose it, or, if
-/// it exposes all, no server listens there. Blocks.
-///
-/// # Errors
-/// If the draft is not open, or the system refuses a port.
-pub fn port(name: &DraftName, port: u16) -> Result<Option<u16>, RunError> {
-    let gone = || DraftFault::new(DraftReason::Unknown, format!("the draft {} is not open in this process", name.id));
-    let open = name.if_open().ok_or_else(gone)?;
-    let stored = name.store().find(&name.id).map_err(DraftFault::from)?;
-    let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, ""))?;
-    match &stored.record.settings.expose {
-        Some(ExposedPorts::Listed(ports)) if ports.contains(&port) => {}
-        Some(ExposedPorts::Any(_)) if helpers.runtime().block_on(reach(&open, port)).is_ok() => {}
-        _ => return Ok(None),
+impl DraftPorts {
+    /// Returns the port of this machine that leads to a port of a draft.
+    ///
+    /// # Errors
+    /// If the system refuses one.
+    pub fn here(&self, port: u16, policy: CurrentPolicy, helpers: &HelperProcesses) -> io::Result<u16> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = open.get(&port) {
+            return Ok(known.here);
+        }
+        let (here, listener) = listen(helpers)?;
+        let serving = helpers.runtime().spawn(serve(listener, policy, port, Arc::clone(&self.connections)));
+        open.insert(port, DraftPort { here, serving: serving.abort_handle() });
+        Ok(here)
     }
-    let mut ports = open.ports.open.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = ports.get(&port) {
-        return Ok(Some(known.here));
-    }
-    let made = DraftPort::open(&open, port, helpers);
-    let made = made.map_err(|error| RunError::from(DraftFault::new(DraftReason::Unsupported, error.to_string())))?;
-    let here = made.here;
-    ports.insert(port, made);
-    Ok(Some(here))
 }
 
-impl DraftPort {
-    /// Listens at a free port of this machine's loopback.
-    fn open(draft: &Arc<OpenDraft>, port: u16, helpers: &'static HelperProcesses) -> io::Result<Self> {
-        let listener = BlockingListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        listener.set_nonblocking(true)?;
-        let here = listener.local_addr()?.port();
-        let _within = helpers.runtime().enter();
-        let listener = TcpListener::from_std(listener)?;
-        let serving = tokio::spawn(serve(listener, Arc::downgrade(draft), port));
-        Ok(Self { here, serving: serving.abort_handle() })
-    }
+/// Listens at a free port of this machine's loopback.
+fn listen(helpers: &HelperProcesses) -> io::Result<(u16, TcpListener)> {
+    let listener = BlockingListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    listener.set_nonblocking(true)?;
+    let _within = helpers.runtime().enter();
+    Ok((listener.local_addr()?.port(), TcpListener::from_std(listener)?))
 }
 
 /// Takes connections until the draft is closed.
-async fn serve(listener: TcpListener, draft: Weak<OpenDraft>, port: u16) {
+async fn serve(listener: TcpListener, policy: CurrentPolicy, port: u16, connections: Arc<Semaphore>) {
     loop {
         let Ok((mut visitor, _)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let Some(connections) = draft.upgrade().map(|draft| Arc::clone(&draft.ports.connections)) else { return };
         // This connection waits for room, and later ones wait in the system.
-        let Ok(place) = connections.acquire_owned().await else { return };
-        let draft = draft.clone();
+        let Ok(place) = Arc::clone(&connections).acquire_owned().await else { return };
+        let policy = Arc::clone(&policy);
         tokio::spawn(async move {
-            let Some(draft) = draft.upgrade() else { return };
-            let server = reach(&draft, port).await;
-            drop(draft);
-            if let Ok(mut server) = server {
+            if let Ok(mut server) = reach(policy(), port).await {
                 let _cut = copy_bidirectional(&mut visitor, &mut server).await;
             }
             drop(place);
@@ -113,11 +95,13 @@ async fn serve(listener: TcpListener, draft: Weak<OpenDraft>, port: u16) {
     }
 }
 
-/// Connects to the server that the draft has at a port now.
-async fn reach(draft: &OpenDraft, port: u16) -> io::Result<TcpStream> {
+/// Connects to the server at a port of the world that a confinement has now.
+///
+/// # Errors
+/// If there is no such server.
+pub async fn reach(policy: Option<Arc<OwnedPolicy>>, port: u16) -> io::Result<TcpStream> {
     let nobody = || io::Error::from(Errno::ECONNREFUSED);
-    let policy = draft.current_policy().ok_or_else(nobody)?;
     let helpers = HelperProcesses::if_made().ok_or_else(nobody)?;
-    let (socket, address): (_, SocketAddr) = helpers.reach_server(&policy, port).await?.ok_or_else(nobody)?;
+    let (socket, address) = helpers.reach_server(&policy.ok_or_else(nobody)?, port).await?.ok_or_else(nobody)?;
     TcpSocket::from_std_stream(socket.into()).connect(address).await
 }

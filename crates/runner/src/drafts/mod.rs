@@ -14,8 +14,7 @@ mod open_draft;
 
 pub use draft_calls::{
     CommittedDraft, DraftChanges, DraftDescription, DraftSide, OpenDraftOptions, changes, commit, diff, discard, fork,
-    list, open, read,
+    list, open, port, read,
 };
 pub use draft_fault::{DraftFault, DraftReason};
-pub use draft_ports::port;
 pub use open_draft::{DraftName, DraftUse};

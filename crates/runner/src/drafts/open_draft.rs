@@ -100,6 +100,15 @@ impl DraftName {
         all_open().get(self).map(|(open, _)| Arc::clone(open))
     }
 
+    /// Returns the draft as this process has it open.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub(super) fn opened(&self) -> Result<Arc<OpenDraft>, DraftFault> {
+        let gone = format!("the draft {} is not open in this process", self.id);
+        self.if_open().ok_or_else(|| DraftFault::new(DraftReason::Unknown, gone))
+    }
+
     /// Returns whether commands of the draft see a directory at a path.
     pub fn shows_directory(&self, path: &Path) -> bool {
         let Ok(stored) = self.store().find(&self.id) else { return false };
@@ -141,9 +150,7 @@ impl DraftName {
     /// # Errors
     /// If there is no such draft, it is being committed, forked or discarded, or its confinement is impossible here.
     pub fn use_for_command(&self, environment: &str) -> Result<DraftUse, DraftFault> {
-        let gone =
-            || DraftFault::new(DraftReason::Unknown, format!("the draft {} is not open in this process", self.id));
-        let open = self.if_open().ok_or_else(gone)?;
+        let open = self.opened()?;
         let enter = || self.store().enter(&self.id).map_err(DraftFault::from);
         let (mut stored, mut held) = enter()?;
         if stored.record.state == DraftState::Committing {
