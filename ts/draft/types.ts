@@ -49,7 +49,7 @@ export interface DraftOptions {
   confine?: ConfineOptions | undefined;
   /**
    * The TCP ports of the draft's loopback that this machine reaches, at most 64, or `'auto'`: each one at which a
-   * server listens. `Draft.port` says where. Each draft has a loopback of its own, so servers of several drafts may have
+   * server listens. `Draft.port` says where. Each draft has a loopback of its own: servers of several drafts may have
    * the same port. With network `'full'` there is no such loopback, and it is refused.
    *
    * @default none
