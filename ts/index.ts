@@ -10,7 +10,7 @@ import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
 import { askPage, listen } from './core/page.ts';
 import { staleOf } from './core/stale.ts';
-import { type Draft, list, open } from './draft/index.ts';
+import { type Draft, list, open, openIdle } from './draft/index.ts';
 import type { DraftInfo, DraftOptions, ListDraftsOptions } from './draft/types.ts';
 import { placeOf, poolOf } from './fleet/handle.ts';
 import { batches, entries, recordRefusal } from './ledger/index.ts';
@@ -294,6 +294,7 @@ const inner: Inner = {
   noticeOfCut: (cut, whole) => loadNative().noticeOfCut(cut, whole),
   check: checkElsewhere,
   checkDraft,
+  openIdleDraft: openIdle,
   newOwner,
   checkAccess,
   defaults,

@@ -81,6 +81,8 @@ export interface Inner {
   check(command: unknown, options: unknown): void;
   /** Throws what `bash` would for options of a tool in a draft, or with `draft: true`. */
   checkDraft(options: object): void;
+  /** Opens a draft as `openDraft` does, but without a world for commands: to look at it, to commit or to discard it. */
+  openIdleDraft(options: object): Promise<object>;
   /** Makes the owner of the worlds of commands that belong together; see `OWNER`. `root` is an absolute path. */
   newOwner(root: string): Owner;
   /**

@@ -44,6 +44,11 @@ function ask<T>(call: object): Promise<T> {
 
 /** Opens a draft; see `openDraft` of the main entry. */
 export async function open(options: DraftOptions = {}): Promise<Draft> {
+  return begin(await openIdle(options));
+}
+
+/** Opens a draft without a world for commands: to look at it, to commit it or to discard it. */
+export async function openIdle(options: DraftOptions = {}): Promise<Draft> {
   checkOpenDraft(options);
   const { root, id, name, confine, expose, keep = { days: KEPT_DAYS }, dir } = options;
   const wanted = {
@@ -56,7 +61,7 @@ export async function open(options: DraftOptions = {}): Promise<Draft> {
     keepMs: keep === 'process' ? undefined : Math.round(keep.days * DAY),
     dir: dir === undefined ? undefined : resolve(dir),
   };
-  return begin(new Draft(await ask<Told>({ call: 'open', options: wanted })));
+  return new Draft(await ask<Told>({ call: 'open', options: wanted }));
 }
 
 /** Begins the world of a draft in the background. */
