@@ -5,8 +5,11 @@ export interface Path {
   body?: string;
 }
 
-const READ = ['/', '/app.js', '/app.css', '/api/events', '/api/history', '/api/run?run=x', '/api/forecast?run=x'];
-const ACTIONS = ['sign-in', 'follow', 'stop', 'input', 'answer', 'undo'];
+const READ = [
+  ...['/', '/app.js', '/app.css', '/api/events', '/api/history', '/api/run?run=x', '/api/forecast?run=x'],
+  ...['/api/draft?draft=x', '/api/draft-file?draft=x&path=x'],
+];
+const ACTIONS = ['sign-in', 'follow', 'stop', 'input', 'answer', 'undo', 'commit', 'discard'];
 
 /** Every path of the server. */
 export const PATHS: Path[] = [

@@ -259,6 +259,11 @@ export class Events {
     return view;
   }
 
+  /** All drafts; `undefined` before the first event. */
+  get drafts(): Data[] | undefined {
+    return this.all.findLast(({ data }) => data?.drafts)?.data.drafts;
+  }
+
   /** The runs that have not ended. */
   get live(): Data[] {
     const { runs, ended } = this.view;

@@ -7,6 +7,8 @@ import { Board } from './board/board.ts';
 import { Owners } from './board/owners.ts';
 import { Recent } from './board/recent.ts';
 import { OrphanedTasks } from './board/tasks.ts';
+import { DraftDesk } from './draft/draft-desk.ts';
+import { OpenDrafts } from './draft/open-drafts.ts';
 import { History } from './history.ts';
 import { Hosts } from './host/hosts.ts';
 import { answerWith } from './http/routes.ts';
@@ -27,7 +29,8 @@ export async function servePage(control: boolean, port: number, where: () => str
   // Tasks outlive their host: they are scanned before its runs are reported as lost.
   hosts.ending = (host) => tasks.scan(host);
   hosts.lost = (runs) => aftermath.of(runs);
-  const parts = [hosts, tasks, new Recent(board, history), new Owners(board, history)];
+  const drafts = new OpenDrafts(board);
+  const parts = [hosts, tasks, drafts, new Recent(board, history), new Owners(board, history)];
   const streams = new Streams(
     placesOf(board, hosts, tasks, history),
     { control, version, home: homedir() },
@@ -40,7 +43,8 @@ export async function servePage(control: boolean, port: number, where: () => str
     signIn.used = resolve;
   });
   const actions = new Actions(board, hosts, tasks);
-  const server = await listen(port, answerWith({ assets, signIn, streams, history, actions, control }));
+  const desk = new DraftDesk(drafts);
+  const server = await listen(port, answerWith({ assets, signIn, streams, history, actions, desk, control }));
   return {
     get url() {
       return `${server.origin}/#${signIn.code}`;

@@ -1,6 +1,6 @@
 /** The messages between the server of the page and the browser app, as types only: each side is built separately. */
-import type { Finding, HighlightToken, LedgerEntry } from 'agent-bash';
-import type { Ask, Ended, Output, Pool, Run, Screen } from './host/protocol.ts';
+import type { DraftInfo, Finding, HighlightToken, LedgerEntry, PathReason } from 'agent-bash';
+import type { Ask, Changed, Ended, Output, Pool, Run, Screen } from './host/protocol.ts';
 
 /** A project: the repository of a run's directory, or that directory. */
 export interface Project {
@@ -55,6 +55,13 @@ export interface PagePool extends Omit<Pool, 'key'> {
   host: string;
 }
 
+/** A draft of this user. */
+export interface PageDraft extends Omit<DraftInfo, 'hosts'> {
+  project: Project;
+  /** The number of paths that were changed outside of the draft as well. */
+  conflicts: number;
+}
+
 /** The first event of a stream. */
 export interface Welcome {
   /** The id of the stream in requests. */
@@ -71,6 +78,7 @@ export interface PageState {
   asks: PageAsk[];
   hosts: PageHost[];
   pools: PagePool[];
+  drafts: PageDraft[];
 }
 
 /** What changed since the last event. */
@@ -88,6 +96,8 @@ export interface PageChange {
   pools: PagePool[];
   /** The ids of pools that are gone. */
   poolsGone: string[];
+  /** All drafts; `null` if they did not change. */
+  drafts: PageDraft[] | null;
 }
 
 /** Output of the followed run. With `start`, it replaces all earlier output. */
@@ -170,4 +180,39 @@ export interface PageUndo {
   notCovered: string[];
   /** The number of paths beyond those listed. */
   more: number;
+}
+
+/** The changes of a draft, requested when a person opens it. */
+export interface PageDraftChanges extends Pick<DraftInfo, 'bytes' | 'counts'> {
+  /** At most 200 changes of each kind, sorted by path. */
+  changes: Changed[];
+  /** At most 200 paths that were changed outside of the draft as well. */
+  conflicts: PathReason[];
+  /** The number of conflicts beyond those listed. */
+  moreConflicts: number;
+  /** The first 256 KiB of the changes as a patch for git. Its beginning says what is missing. */
+  patch: string;
+}
+
+/** One changed path of a draft: the project as it is now beside the draft. */
+export interface PageDraftFile {
+  /** The change; `null` for a part of a repository, which is not shown. */
+  change: Changed | null;
+  /** The change as a patch for git, with the whole file around it if it is short. */
+  patch: string;
+}
+
+/** What a commit of a draft has done, with at most 200 items of each kind. */
+export interface PageCommit {
+  applied: string[];
+  /** The paths that stay in the draft. */
+  skipped: PathReason[];
+  /** The paths that stopped the commit. Nothing was committed then. */
+  conflicts: PathReason[];
+  /** The number of items beyond those listed. */
+  more: number;
+  /** The run that an undo takes back; `''` if nothing was committed. */
+  undoId: string;
+  /** Whether nothing is left of the draft. */
+  isOver: boolean;
 }

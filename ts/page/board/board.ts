@@ -3,7 +3,17 @@ import { commandOf, findingsOf } from '../command.ts';
 import type { Ask, Change, Pool, Run } from '../host/protocol.ts';
 import { POOLS } from '../host/read.ts';
 import { bareEnd } from '../host/read-end.ts';
-import type { PageAsk, PageChange, PageEnded, PageHost, PagePool, PageRun, PageState } from '../wire.ts';
+import type {
+  PageAsk,
+  PageChange,
+  PageDraft,
+  PageEnded,
+  PageHost,
+  PagePool,
+  PageRun,
+  PageState,
+  Project,
+} from '../wire.ts';
 import { Projects } from './project.ts';
 
 /** Most ended runs that are kept for tabs that are opened later. */
@@ -46,6 +56,7 @@ export class Board {
   readonly #actors = new Map<string, Actor>();
   readonly #projects = new Projects();
   readonly #listeners = new Set<Listener>();
+  #drafts: PageDraft[] = [];
 
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -61,6 +72,7 @@ export class Board {
       asks: [...this.#asks.values()],
       hosts: [...this.#hosts.values()],
       pools: [...this.#pools.values()],
+      drafts: this.#drafts,
     };
   }
 
@@ -106,6 +118,7 @@ export class Board {
   clear(): void {
     for (const map of [this.#hosts, this.#runs, this.#asks, this.#pools]) map.clear();
     for (const map of [this.#ended, this.#tasks, this.#actors]) map.clear();
+    this.#drafts = [];
   }
 
   /** Returns whether a host other than `gone`, which has ended, reports this task. */
@@ -159,6 +172,14 @@ export class Board {
     this.#emit(change);
   }
 
+  /** Sets all drafts, each with its conflicts. */
+  drafted(drafts: Omit<PageDraft, 'project'>[]): void {
+    const shown = drafts.map((draft) => ({ ...draft, project: this.#projectOf(draft.root) }));
+    if (JSON.stringify(shown) === JSON.stringify(this.#drafts)) return;
+    this.#drafts = shown;
+    this.#emit({ ...empty(), drafts: shown });
+  }
+
   /** Sets the end of a run. */
   end(end: PageEnded): void {
     const change = empty();
@@ -179,7 +200,7 @@ export class Board {
       const id = idOf(host, key);
       if (this.#isFull(this.#asks, id, host)) continue;
       const findings = findingsOf(ask.command, ask.cwd);
-      const shown = { ...commandOf(ask.command), findings, project: this.#projects.of({ cwd: ask.cwd, target: null }) };
+      const shown = { ...commandOf(ask.command), findings, project: this.#projectOf(ask.cwd) };
       const made = { ...ask, ...shown, id, host };
       this.#asks.set(made.id, made);
       change.asks.push(made);
@@ -199,6 +220,11 @@ export class Board {
   #isFull(known: Map<string, { host: string | null }>, id: string, host: string, most = SHOWN): boolean {
     if (known.size < most || known.has(id)) return false;
     return [...known.values()].filter((one) => one.host === host).length >= most;
+  }
+
+  /** Returns the project of a directory of this machine. */
+  #projectOf(cwd: string): Project {
+    return this.#projects.of({ cwd, target: null });
   }
 
   #isShown({ id, taskId }: PageRun): boolean {
@@ -292,12 +318,15 @@ export class Board {
   }
 
   #emit(change: PageChange): void {
-    const { hosts, ...lists } = change;
-    if (!hosts && Object.values(lists).every((list) => list.length === 0)) return;
+    const { hosts, drafts, ...lists } = change;
+    if (!hosts && !drafts && Object.values(lists).every((list) => list.length === 0)) return;
     for (const listener of this.#listeners) listener(change);
   }
 }
 
 function empty(): PageChange {
-  return { runs: [], ended: [], asks: [], answered: [], removed: [], hosts: null, pools: [], poolsGone: [] };
+  return {
+    ...{ runs: [], ended: [], asks: [], answered: [], removed: [], pools: [], poolsGone: [] },
+    ...{ hosts: null, drafts: null },
+  };
 }

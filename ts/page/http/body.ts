@@ -28,6 +28,15 @@ export class Fields {
     return value;
   }
 
+  /** Returns a list of texts of at most `most` characters, or `undefined` if it is missing or `null`. */
+  texts(name: string, most = 4_096): string[] | undefined {
+    const value = this.#value(name);
+    if (value === undefined || value === null) return undefined;
+    const isText = (one: unknown) => typeof one === 'string' && one.length <= most;
+    if (Array.isArray(value) && value.every(isText)) return value;
+    throw new Refusal(400, 'invalid', `${name} is not a list of texts of at most ${most} characters`);
+  }
+
   flag(name: string): boolean {
     const value = this.#value(name);
     if (typeof value !== 'boolean') throw new Refusal(400, 'invalid', `${name} is not true or false`);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Actions } from '../actions.ts';
+import type { DraftDesk } from '../draft/draft-desk.ts';
 import type { History } from '../history.ts';
 import type { Streams } from '../stream/streams.ts';
 import type { Assets } from '../types.ts';
@@ -17,7 +18,8 @@ export interface Parts {
   streams: Streams;
   history: History;
   actions: Actions;
-  /** Whether commands can be stopped, answered and undone. */
+  desk: DraftDesk;
+  /** Whether commands can be stopped, answered and undone, and drafts committed and discarded. */
   control: boolean;
 }
 
@@ -72,8 +74,12 @@ const ROUTES: Record<string, Route> = {
   '/api/sign-in': action('open', (fields, { signIn }) => ({ token: signIn.exchange(fields.text('code', 100)) })),
   '/api/events': { method: 'GET', access: 'token', answer: events },
   '/api/history': query((parameters, { history }) => history.list(parameters)),
-  '/api/run': query((parameters, { history }) => history.details(runIn(parameters))),
-  '/api/forecast': query((parameters, { actions }) => actions.forecast(runIn(parameters))),
+  '/api/run': query((parameters, { history }) => history.details(textIn(parameters, 'run'))),
+  '/api/forecast': query((parameters, { actions }) => actions.forecast(textIn(parameters, 'run'))),
+  '/api/draft': query((parameters, { desk }) => desk.changes(textIn(parameters, 'draft'))),
+  '/api/draft-file': query((parameters, { desk }) =>
+    desk.file(textIn(parameters, 'draft'), textIn(parameters, 'path', 4_096)),
+  ),
   '/api/follow': action('token', (fields, { streams }) => {
     const stream = streams.get(fields.text('stream'));
     if (!stream) throw new Refusal(409, 'gone', 'there is no such stream');
@@ -87,6 +93,10 @@ const ROUTES: Record<string, Route> = {
     actions.answer(fields.text('ask'), fields.flag('approved'), fields.optional('reason', 2_000)),
   ),
   '/api/undo': action('control', (fields, { actions }) => actions.undo(fields.text('run'))),
+  '/api/commit': action('control', (fields, { desk }) =>
+    desk.commit(fields.text('draft'), fields.texts('paths'), fields.flag('skip')),
+  ),
+  '/api/discard': action('control', (fields, { desk }) => desk.discard(fields.text('draft'))),
 };
 
 function events({ request, response }: Call, { streams }: Parts): void {
@@ -96,10 +106,11 @@ function events({ request, response }: Call, { streams }: Parts): void {
   else throw new Refusal(429, 'busy', 'too many tabs show this page');
 }
 
-function runIn(parameters: URLSearchParams): string {
-  const run = parameters.get('run');
-  if (!run || run.length > 1_000) throw new Refusal(400, 'invalid', 'run is missing or too long');
-  return run;
+/** Returns a parameter of at most `most` characters. Throws `Refusal` if it is missing. */
+function textIn(parameters: URLSearchParams, name: string, most = 1_000): string {
+  const text = parameters.get(name);
+  if (!text || text.length > most) throw new Refusal(400, 'invalid', `${name} is missing or too long`);
+  return text;
 }
 
 /** Returns the function that answers requests whose origin was checked. */
@@ -117,7 +128,7 @@ export function answerWith(parts: Parts): Answer {
       throw new Refusal(
         403,
         'control',
-        'this page is read-only: `agent-bash ui --control` serves one that can stop, answer and undo',
+        'this page is read-only: `agent-bash ui --control` serves one that can stop, answer, undo and commit',
       );
     }
     await route.answer({ request, response, parameters: new URLSearchParams(rest.join('?')) }, parts);

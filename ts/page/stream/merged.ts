@@ -1,4 +1,4 @@
-import type { PageAsk, PageChange, PageEnded, PageHost, PagePool, PageRun } from '../wire.ts';
+import type { PageAsk, PageChange, PageDraft, PageEnded, PageHost, PagePool, PageRun } from '../wire.ts';
 
 /** Changes that wait for a tab, merged so that only the newest state of each run is sent. */
 export class Merged {
@@ -10,17 +10,19 @@ export class Merged {
   readonly #pools = new Map<string, PagePool>();
   readonly #poolsGone = new Set<string>();
   #hosts: PageHost[] | null = null;
+  #drafts: PageDraft[] | null = null;
 
   /** The number of changed runs, asks and other items. */
   get size(): number {
-    return this.#parts.reduce((sum, { size }) => sum + size, this.#hosts ? 1 : 0);
+    const lists = [this.#hosts, this.#drafts].filter((list) => list !== null).length;
+    return this.#parts.reduce((sum, { size }) => sum + size, lists);
   }
 
   get #parts() {
     return [this.#runs, this.#ended, this.#asks, this.#answered, this.#removed, this.#pools, this.#poolsGone];
   }
 
-  add({ runs, ended, asks, answered, removed, hosts, pools, poolsGone }: PageChange): void {
+  add({ runs, ended, asks, answered, removed, hosts, pools, poolsGone, drafts }: PageChange): void {
     // Removals come first: the same change may show a removed run again under another id.
     for (const id of removed) {
       this.#runs.delete(id);
@@ -49,6 +51,7 @@ export class Merged {
       this.#poolsGone.add(id);
     }
     if (hosts) this.#hosts = hosts;
+    if (drafts) this.#drafts = drafts;
   }
 
   /** Takes all changes; `null` if there are none. */
@@ -63,6 +66,7 @@ export class Merged {
       hosts: this.#hosts,
       pools: [...this.#pools.values()],
       poolsGone: [...this.#poolsGone],
+      drafts: this.#drafts,
     };
     this.clear();
     return change;
@@ -71,5 +75,6 @@ export class Merged {
   clear(): void {
     for (const parts of this.#parts) parts.clear();
     this.#hosts = null;
+    this.#drafts = null;
   }
 }

@@ -1,6 +1,7 @@
 import type {
   PageAsk,
   PageChange,
+  PageDraft,
   PageEnded,
   PageEvents,
   PageHost,
@@ -27,12 +28,13 @@ export interface LiveRun {
   sample: { cpuMs: number; at: number } | null;
 }
 
-/** The state of the page: runs, questions, pools and hosts. */
+/** The state of the page: runs, questions, pools, hosts and drafts. */
 export class Store {
   readonly runs = new Map<string, LiveRun>();
   readonly asks = new Map<string, PageAsk>();
   readonly pools = new Map<string, PagePool>();
   hosts: PageHost[] = [];
+  drafts: PageDraft[] = [];
   /** All hosts so far, also those that have ended. */
   readonly known = new Map<string, PageHost>();
   welcome: Welcome = { stream: '', control: false, version: '', home: '' };
@@ -91,17 +93,18 @@ export class Store {
     return changed;
   }
 
-  #replace({ runs, ended, asks, hosts, pools }: PageState, now: number): void {
+  #replace({ runs, ended, asks, hosts, pools, drafts }: PageState, now: number): void {
     const ids = new Set(runs.map(({ id }) => id));
     for (const [id, { end }] of [...this.runs]) if (!ids.has(id) && (id !== this.chosen || !end)) this.runs.delete(id);
     this.asks.clear();
     this.pools.clear();
     this.isFilled = true;
-    this.#change({ runs, ended, asks, hosts, answered: [], removed: [], pools, poolsGone: [] }, now);
+    this.#change({ runs, ended, asks, hosts, answered: [], removed: [], pools, poolsGone: [], drafts }, now);
     this.tick(now);
   }
 
-  #change({ runs, ended, asks, answered, removed, hosts, pools, poolsGone }: PageChange, now: number): void {
+  #change(change: PageChange, now: number): void {
+    const { runs, ended, asks, answered, removed, hosts, pools, poolsGone, drafts } = change;
     for (const id of removed) this.runs.delete(id);
     for (const run of runs) this.runs.set(run.id, liveOf(run, this.runs.get(run.id), now));
     for (const end of ended) {
@@ -113,6 +116,7 @@ export class Store {
     for (const pool of pools) this.pools.set(pool.id, pool);
     for (const id of poolsGone) this.pools.delete(id);
     if (hosts) this.hosts = hosts;
+    if (drafts) this.drafts = drafts;
     for (const host of hosts ?? []) this.known.set(host.id, host);
   }
 }
