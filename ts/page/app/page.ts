@@ -11,13 +11,15 @@ import { Store } from './base/store.ts';
 import { Tabs } from './base/tabs.ts';
 import { capital } from './base/words.ts';
 import { Detail, type Subject } from './detail/detail.ts';
+import type { DraftDetail } from './drafts/detail.ts';
+import { DraftsView } from './drafts/drafts.ts';
 import { HistoryView } from './history/history.ts';
 import { NowView } from './now/now.ts';
 import { statedRun } from './now/row.ts';
 import { PoolsView } from './pools/pools.ts';
 import { PortsView, servedBy } from './ports/ports.ts';
 
-type ViewName = 'Now' | 'History' | 'Ports' | 'Pools';
+type ViewName = 'Now' | 'History' | 'Drafts' | 'Ports' | 'Pools';
 
 /** What a tab shows. A view that is not selected is not in the document. */
 interface View {
@@ -26,6 +28,8 @@ interface View {
   update(): void;
   /** Called once per second. */
   tick?(now: number): void;
+  /** Focuses the row of an item that was open. */
+  focus?(id: string): void;
 }
 
 /** The whole page. */
@@ -38,21 +42,25 @@ export class Page {
   readonly #banner = new Banner();
   readonly #needs = h('span', { class: 'n n-ask', 'aria-hidden': 'true' });
   readonly #open = h('span', { class: 'n', 'aria-hidden': 'true' });
+  readonly #drafted = h('span', { class: 'n', 'aria-hidden': 'true' });
   readonly #totals = h('p', { class: 'totals' });
   /** Says to screen readers what began to need a person. */
   readonly #call = h('p', { class: 'vh', role: 'status' });
   /** What needs a person, by id. */
   #known = new Map<string, string>();
-  readonly #skip = button('Skip to the open command', () => this.#detail.focus(), { class: 'btn skip' });
+  readonly #skip = button('Skip to the open command', () => this.#openDetail.focus(), { class: 'btn skip' });
   readonly #keys = new KeyList();
   readonly #tabs: Tabs;
-  readonly #now: NowView;
   readonly #history: HistoryView;
+  readonly #drafts: DraftsView;
   /** The views by name, in the order of their tabs. */
   readonly #views: Record<ViewName, View>;
   readonly #detail: Detail;
   /** The id of the open run or question of each view. */
-  readonly #chosen: Record<ViewName, string | null> = { Now: null, History: null, Ports: null, Pools: null };
+  readonly #chosen: Record<ViewName, string | null> = {
+    ...{ Now: null, History: null, Drafts: null },
+    ...{ Ports: null, Pools: null },
+  };
   #followed: string | null = null;
   #isLost = false;
   /** Whether a run has ended since the last update. */
@@ -70,10 +78,15 @@ export class Page {
       stop: (id) => this.#stop(id),
       changed: this.#paint,
     };
-    this.#now = new NowView(this.#context);
     this.#history = new HistoryView(this.#context);
-    const [ports, pools] = [new PortsView(this.#context), new PoolsView(this.#context)];
-    this.#views = { Now: this.#now, History: this.#history, Ports: ports, Pools: pools };
+    this.#drafts = new DraftsView(this.#context);
+    this.#views = {
+      Now: new NowView(this.#context),
+      History: this.#history,
+      Drafts: this.#drafts,
+      Ports: new PortsView(this.#context),
+      Pools: new PoolsView(this.#context),
+    };
     this.#detail = new Detail(this.#context);
     this.#tabs = new Tabs(() => this.#switched());
     server.onEvent = (name, data) => this.#event(name, data);
@@ -84,7 +97,11 @@ export class Page {
 
   /** Adds the page, empty at first, to the document. */
   start(): void {
-    const badges: Partial<Record<ViewName, HTMLElement>> = { Now: this.#needs, Ports: this.#open };
+    const badges: Partial<Record<ViewName, HTMLElement>> = {
+      Now: this.#needs,
+      Drafts: this.#drafted,
+      Ports: this.#open,
+    };
     const panels = this.#names.map((name) => this.#tabs.add(name, badges[name] ?? null));
     const keys = button('?', () => this.#keys.open(), { class: 'btn btn-bare keys-button', 'aria-label': 'Keys' });
     const head = h(
@@ -108,6 +125,11 @@ export class Page {
 
   get #view(): ViewName {
     return this.#tabs.selected as ViewName;
+  }
+
+  /** What shows the open item of the current view. */
+  get #openDetail(): Detail | DraftDetail {
+    return this.#view === 'Drafts' ? this.#drafts.detail : this.#detail;
   }
 
   #event<Name extends keyof PageEvents>(name: Name, data: PageEvents[Name]): void {
@@ -143,7 +165,7 @@ export class Page {
     this.#chosen.Now = id;
     this.#tabs.select('Now');
     this.#update();
-    this.#detail.focus();
+    this.#openDetail.focus();
   }
 
   /** Opens a run or a question; `null` closes the open one and focuses its row. */
@@ -155,8 +177,8 @@ export class Page {
     this.#update();
     if (id !== null) {
       // A narrow page shows only the open item.
-      if (this.#store.asks.has(id) || this.#isNarrow) this.#detail.focus();
-    } else if (before !== null) view === 'Now' ? this.#now.focus(before) : this.#history.focus(before);
+      if (this.#store.asks.has(id) || this.#isNarrow) this.#openDetail.focus();
+    } else if (before !== null) this.#views[view].focus?.(before);
   }
 
   get #isNarrow(): boolean {
@@ -165,7 +187,8 @@ export class Page {
 
   #openSubject(id: string | null): void {
     this.#store.chosen = id;
-    void this.#follow(id !== null && this.#store.asks.has(id) ? null : id);
+    const isRun = this.#view !== 'Drafts' && id !== null && !this.#store.asks.has(id);
+    void this.#follow(isRun ? id : null);
     this.#paint();
   }
 
@@ -197,7 +220,7 @@ export class Page {
   #update(): void {
     const focus = new Focus();
     this.#updateParts();
-    focus.keep(() => this.#detail.focus(), this.#tabs.list);
+    focus.keep(() => this.#openDetail.focus(), this.#tabs.list);
   }
 
   #updateParts(): void {
@@ -212,7 +235,7 @@ export class Page {
   /** Returns the open item of the current view. */
   #subject(): Subject | null {
     const id = this.#chosen[this.#view];
-    if (id === null) return null;
+    if (id === null || this.#view === 'Drafts') return null;
     const { runs, asks } = this.#store;
     const live = runs.get(id) ?? [...runs.values()].find(({ run }) => run.runId === id) ?? null;
     const ask = asks.get(id) ?? null;
@@ -238,7 +261,7 @@ export class Page {
   #arrange(): void {
     const open = this.#chosen[this.#view] !== null;
     const { element } = this.#views[this.#view];
-    const shown = open || this.#view === 'Now' ? [element, this.#detail.element] : [element];
+    const shown = open || this.#view === 'Now' ? [element, this.#openDetail.element] : [element];
     for (const name of this.#names) {
       const panel = document.getElementById(`panel-${name.toLowerCase()}`);
       if (!panel) continue;
@@ -256,6 +279,8 @@ export class Page {
     show(this.#needs, needs > 0);
     attribute(this.#open, 'data-n', ports);
     show(this.#open, ports > 0);
+    attribute(this.#drafted, 'data-n', this.#store.drafts.length);
+    show(this.#drafted, this.#store.drafts.length > 0);
     show(this.#skip, this.#view === 'Now' && this.#chosen.Now !== null);
     this.#sayNeeds();
     document.title = `${needs > 0 ? `(${needs}) ` : ''}agent-bash`;
@@ -301,8 +326,8 @@ export class Page {
 
   #key(event: KeyboardEvent): void {
     if (isTyped(event) || this.#keys.element.open) return;
-    const cancel = event.key === 'Escape' ? () => this.#detail.cancel() : null;
-    const act = this.#detail.isConfirming ? cancel : this.#actOf(event.key);
+    const cancel = event.key === 'Escape' ? () => this.#openDetail.cancel() : null;
+    const act = this.#openDetail.isConfirming ? cancel : this.#actOf(event.key);
     if (!act) return;
     event.preventDefault();
     act();
@@ -323,7 +348,7 @@ export class Page {
       case 's':
         return () => this.#detail.stop();
       case 'u':
-        return () => void this.#detail.undo();
+        return () => void this.#openDetail.undo();
       case 'a':
       case 'd':
         return () => this.#answer();

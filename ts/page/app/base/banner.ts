@@ -15,7 +15,7 @@ export class Banner {
   constructor() {
     const how = h('code', {}, 'agent-bash ui --control');
     this.#readOnly.append(
-      'This page is read-only: it shows everything and changes nothing. To stop, answer and approve here, start it with ',
+      'This page is read-only: it shows everything and changes nothing. To stop, answer, approve and commit here, start it with ',
       how,
     );
     this.element.append(this.#readOnly, this.#broken);

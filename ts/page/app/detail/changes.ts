@@ -2,16 +2,10 @@ import type { GitChange } from 'agent-bash';
 import { visible } from '../../../core/visible.ts';
 import type { Changed } from '../../host/protocol.ts';
 import type { PageEnded, PageRun } from '../../wire.ts';
-import { h, hidden } from '../base/dom.ts';
+import { type Child, h, hidden } from '../base/dom.ts';
 import { count, shortPath, size } from '../base/format.ts';
+import { SIGNS } from '../base/signs.ts';
 import { changedWords } from '../base/words.ts';
-
-const SIGNS = {
-  created: ['+', 'plus'],
-  modified: ['~', 'tilde'],
-  deleted: ['−', 'minus'],
-  renamed: ['→', 'arrow'],
-} as const;
 
 /** Makes the part that lists what a run changed; `null` without a receipt, or if nothing changed. */
 export function changesPart(run: PageRun, end: PageEnded, home: string): HTMLElement | null {
@@ -40,7 +34,7 @@ export function changesPart(run: PageRun, end: PageEnded, home: string): HTMLEle
     'section',
     { class: 'part', 'aria-label': 'Changed' },
     head,
-    listed.length > 0 && fileTable(listed, root, home),
+    listed.length > 0 && fileTable(h('tbody', {}, ...listed.map((change) => fileRow(change, root, home)))),
     ...sentences.map((sentence) => h('p', { class: 'say' }, sentence)),
   );
 }
@@ -50,25 +44,34 @@ function extent({ receiptState, receiptWhy, attribution }: PageEnded): string {
   return attribution === 'command' ? 'every change of its own processes' : 'every change made while it ran';
 }
 
-function fileTable(changes: readonly Changed[], root: string, home: string): HTMLElement {
+/** Makes a table of changed files around its rows. */
+export function fileTable(rows: HTMLElement): HTMLElement {
   const heads = ['Change', 'Path', 'Size'].map((name) => h('th', { scope: 'col' }, name));
-  const rows = changes.map((change) => {
-    const [sign, name] = SIGNS[change.kind];
-    return h(
-      'tr',
-      {},
-      h('td', {}, h('span', { class: `sign ${name}`, 'aria-hidden': 'true' }, sign), change.kind),
-      h('td', { class: 'path' }, ...pathNodes(change, root, home)),
-      h('td', { class: 'r' }, sizes(change)),
-    );
-  });
   return h(
     'table',
     { class: 'files' },
     h('caption', { class: 'vh' }, 'Changed files'),
     h('colgroup', {}, h('col', { class: 'w-kind' }), h('col'), h('col', { class: 'w-size' })),
     h('thead', { class: 'vh' }, h('tr', {}, ...heads)),
-    h('tbody', {}, ...rows),
+    rows,
+  );
+}
+
+/** Makes the row of a changed file. `lead` stands before its kind, `wrap` makes its path from the parts of it. */
+export function fileRow(
+  change: Changed,
+  root: string,
+  home: string,
+  lead: Child = null,
+  wrap: (nodes: Node[]) => Node[] = (nodes) => nodes,
+): HTMLElement {
+  const [sign, name] = SIGNS[change.kind];
+  return h(
+    'tr',
+    {},
+    h('td', {}, lead, h('span', { class: `sign ${name}`, 'aria-hidden': 'true' }, sign), change.kind),
+    h('td', { class: 'path' }, ...wrap(pathNodes(change, root, home))),
+    h('td', { class: 'r' }, sizes(change)),
   );
 }
 
@@ -91,7 +94,7 @@ function sizes({ kind, bytes, bytesBefore }: Changed): string {
 }
 
 /** Returns a path relative to its project, or below the home directory. */
-function within(path: string, root: string, home: string): string {
+export function within(path: string, root: string, home: string): string {
   return path.startsWith(`${root}/`) ? visible(path.slice(root.length + 1)) : shortPath(path, home);
 }
 

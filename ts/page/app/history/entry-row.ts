@@ -1,9 +1,10 @@
 import { visible } from '../../../core/visible.ts';
 import type { HistoryEntry } from '../../wire.ts';
 import { shortCommand } from '../base/command.ts';
-import { button, type Child, h, hidden } from '../base/dom.ts';
+import { button, type Child, h } from '../base/dom.ts';
 import { clock, duration, nameOf } from '../base/format.ts';
 import { icon } from '../base/icon.ts';
+import { changedSigns } from '../base/signs.ts';
 import { changedWords, statedEnd } from '../base/words.ts';
 
 /** Makes the row of a run. */
@@ -31,20 +32,10 @@ function placeOf({ project, target }: HistoryEntry): string {
   return visible(target === null ? project.name : `${project.name} on ${target}`);
 }
 
-const SIGNS = [
-  ['created', '+', 'plus'],
-  ['modified', '~', 'tilde'],
-  ['deleted', '−', 'minus'],
-  ['renamed', '→', 'arrow'],
-] as const;
-
 /** Returns the changes of a run in signs, with words for screen readers. */
 function changes({ receipt }: HistoryEntry): HTMLElement | string {
   if (!receipt) return '';
   const words = changedWords(receipt);
   if (words === '') return receipt.state === 'known' ? '' : 'unknown';
-  const signs = SIGNS.filter(([kind]) => receipt[kind] > 0).map(([kind, sign, name]) =>
-    h('span', { class: name }, `${sign}${receipt[kind].toLocaleString('en')} `),
-  );
-  return h('span', {}, h('span', { 'aria-hidden': 'true' }, ...signs), hidden(words));
+  return changedSigns(receipt);
 }
