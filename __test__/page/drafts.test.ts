@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { bash } from 'agent-bash';
-import { describe, expect } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { readPatch } from '../../ts/page/app/drafts/patch.ts';
 import { draftTest } from '../draft/support.ts';
 import { finished, until } from '../support/index.ts';
 import { DraftedProject } from './drafted.ts';
@@ -244,6 +246,20 @@ describe.concurrent('what is refused', () => {
   );
 });
 
+draftTest('a draft whose commit was cut short is listed, and nobody finishes the commit by looking', async () => {
+  const { pages, tab, events, project } = await openedWithProject();
+  const { id } = await project.draft(WORK);
+  const record = join(pages.state, 'agent-bash/drafts', id, 'draft.json');
+  const cut = readFileSync(record, 'utf8').replace('"state":"open"', '"state":"committing"');
+  writeFileSync(record, cut);
+  await shows(events, ([one]) => one?.state === 'committing');
+  for (const target of ['/api/draft', '/api/draft-file']) {
+    const reply = await tab.get(`${target}${query({ draft: id, path: 'a.txt' })}`);
+    expect(reply).toMatchObject({ status: 409, code: 'busy' });
+  }
+  expect(readFileSync(record, 'utf8')).toBe(cut);
+});
+
 draftTest('a page in the process that has the draft open leaves it open', async () => {
   const { pages } = await served();
   const project = new DraftedProject(pages);
@@ -262,4 +278,53 @@ draftTest('a page in the process that has the draft open leaves it open', async 
   expect((await tab.post('/api/commit', { draft: id, paths: ['new'], skip: false })).json.isOver).toBe(false);
   page.host.process.kill('SIGUSR1');
   await page.host.says(/SAID 21/);
+});
+
+describe('a patch', () => {
+  test('is read file by file, whatever the names and the lines of the files', () => {
+    const files = readPatch(
+      [
+        '# binary: a: b: nothing → 2048 bytes',
+        '# 3 more files: the patch is limited to 10 bytes',
+        'diff --git a/one two b/one two',
+        'old mode 100644',
+        'new mode 100755',
+        'diff --git "a/bad\\377\\t\\"é" "b/bad\\377\\t\\"é"',
+        'new file mode 100644',
+        '--- /dev/null',
+        '+++ "b/bad\\377\\t\\"é"',
+        '@@ -0,0 +1,2 @@',
+        '+diff --git a/x b/x',
+        '+@@ -1 +1 @@',
+        '\\ No newline at end of file',
+        'diff --git a/old b/new b/file',
+        'similarity index 100%',
+        'rename from old',
+        'rename to new b/file',
+        '',
+      ].join('\n'),
+    );
+    expect([...files]).toEqual([
+      ['a: b', { notes: ['no text: nothing → 2.0 kB'], hunks: [] }],
+      ['one two', { notes: ['mode 100644 → 100755'], hunks: [] }],
+      [
+        'bad\ufffd\t"é',
+        {
+          notes: [],
+          hunks: [
+            {
+              old: 0,
+              new: 1,
+              lines: [
+                { sign: '+', text: 'diff --git a/x b/x' },
+                { sign: '+', text: '@@ -1 +1 @@' },
+                { sign: '\\', text: ' No newline at end of file' },
+              ],
+            },
+          ],
+        },
+      ],
+      ['new b/file', { notes: [], hunks: [] }],
+    ]);
+  });
 });

@@ -9,8 +9,9 @@ const OPTIONS: OptionTableOf<PageOptions> = { control: PLAIN, port: PLAIN };
 
 /**
  * Serves a page on 127.0.0.1 that shows, live, what runs on this machine as this user: commands, tasks and terminals
- * of every process with this package, what waits for a person, and the ledger. With `control`, a person can stop
- * commands there, answer, approve, deny and undo. The server keeps the process alive until `close()`.
+ * of every process with this package, what waits for a person, drafts, and the ledger. With `control`, a person can
+ * stop commands there, answer, approve, deny, undo, and commit or discard drafts. The server keeps the process alive
+ * until `close()`.
  *
  * The first tab that opens `url` is signed in. Rejects with `ERR_BASH_INVALID_ARG` for an option that does not exist or
  * has a wrong value, and with `ERR_BASH_UNSUPPORTED` if the server cannot listen on the port. Never throws.

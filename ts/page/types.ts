@@ -1,8 +1,8 @@
 /** Options of `startPage`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface PageOptions {
   /**
-   * Whether commands can be stopped, answered, approved, denied and undone from the page. Otherwise the page is
-   * read-only.
+   * Whether commands can be stopped, answered, approved, denied and undone from the page, and drafts committed and
+   * discarded. Otherwise the page is read-only.
    *
    * @default false
    * @example const page = await startPage({ control: true });

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DraftChanges } from 'agent-bash';
+import type { Draft, DraftChanges } from 'agent-bash';
 import type { Changed } from '../host/protocol.ts';
 import { Refusal } from '../http/guard.ts';
 import type { PageCommit, PageDraftChanges, PageDraftFile } from '../wire.ts';
@@ -22,8 +22,8 @@ export class DraftDesk {
   }
 
   /** Returns what a draft has changed. */
-  changes(id: string): Promise<PageDraftChanges> {
-    return withDraft(id, async (draft) => {
+  async changes(id: string): Promise<PageDraftChanges> {
+    return this.#look(id, async (draft) => {
       const found = await draft.changes({ list: PATHS });
       const { bytes, counts, conflicts } = found;
       return {
@@ -36,8 +36,8 @@ export class DraftDesk {
   }
 
   /** Returns one path that a draft has changed. A file that it has not changed is refused: the page reads no others. */
-  file(id: string, path: string): Promise<PageDraftFile> {
-    return withDraft(id, async (draft) => {
+  async file(id: string, path: string): Promise<PageDraftFile> {
+    return this.#look(id, async (draft) => {
       const paths = [resolve(draft.root, path)];
       const [whole] = paths;
       const found = await draft.changes({ paths, list: 1 });
@@ -76,6 +76,13 @@ export class DraftDesk {
   async discard(id: string): Promise<void> {
     await withDraft(id, (draft) => draft.discard());
     await this.#open.scan();
+  }
+
+  /** Uses a draft without a change to the project: one whose commit was cut short is refused. */
+  #look<T>(id: string, use: (draft: Draft) => Promise<T>): Promise<T> {
+    if (this.#open.isCutShort(id))
+      throw new Refusal(409, 'busy', 'a commit of this draft is under way or was cut short');
+    return withDraft(id, use);
   }
 }
 

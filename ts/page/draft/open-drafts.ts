@@ -2,10 +2,11 @@ import { type DraftInfo, drafts } from 'agent-bash';
 import type { Board } from '../board/board.ts';
 import { withDraft } from './with-draft.ts';
 
-/** Shortest time in ms between two readings of all drafts. */
+/** Shortest and longest time in ms between two readings of all drafts. */
 const SCAN_MS = 2_000;
+const LONGEST_MS = 15_000;
 /** Rest after a reading, as a multiple of its time: drafts with many changes are read less often. */
-const REST = 20;
+const REST = 10;
 
 /** Shows the drafts of this user, with their conflicts. */
 export class OpenDrafts {
@@ -14,6 +15,7 @@ export class OpenDrafts {
   #isWatched = false;
   /** The number of readings that have begun. A later one counts more than an earlier one. */
   #readings = 0;
+  #cutShort = new Set<string>();
 
   constructor(board: Board) {
     this.#board = board;
@@ -32,11 +34,17 @@ export class OpenDrafts {
     this.#timer = null;
   }
 
+  /** Returns whether a commit of a draft was cut short. Whoever opens the draft finishes it. */
+  isCutShort(id: string): boolean {
+    return this.#cutShort.has(id);
+  }
+
   /** Reads all drafts now. */
   async scan(): Promise<void> {
     const reading = ++this.#readings;
     // A directory that cannot be read has no draft to show.
     const found = await drafts().catch((): DraftInfo[] => []);
+    this.#cutShort = new Set(found.filter(({ state }) => state === 'committing').map(({ id }) => id));
     const shown = await Promise.all(
       found.map(async ({ hosts: _, ...draft }) => ({ ...draft, conflicts: await conflictsOf(draft) })),
     );
@@ -47,7 +55,7 @@ export class OpenDrafts {
     const start = performance.now();
     await this.scan();
     if (!this.#isWatched) return;
-    const wait = Math.max(SCAN_MS, REST * (performance.now() - start));
+    const wait = Math.min(LONGEST_MS, Math.max(SCAN_MS, REST * (performance.now() - start)));
     this.#timer = setTimeout(() => void this.#again(), wait);
   }
 }

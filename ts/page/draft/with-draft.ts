@@ -16,7 +16,7 @@ export async function withDraft<T>(id: string, use: (draft: Draft) => Promise<T>
   }
 }
 
-/** Returns the refusal for an error of a draft. A wrong argument and a fault of this server are returned as they are. */
+/** Returns the refusal for an error of a draft. A wrong argument and a fault of this server stay as they are. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof BashError) || error.code === 'ERR_BASH_INVALID_ARG') return error;
   const { reason } = error as BashError & { reason?: DraftReason };

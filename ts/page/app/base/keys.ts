@@ -8,7 +8,7 @@ export const KEYS: [keys: string, words: string][] = [
   ['/', 'search'],
   ['s', 'stop the open command'],
   ['a d', 'go to the answer of a question'],
-  ['u', 'undo the open run'],
+  ['u', 'undo the open run, or the last commit of a draft'],
   ['?', 'this list'],
 ];
 

@@ -12,10 +12,12 @@ import { CommitList } from './commits.ts';
 import { ConflictList } from './conflicts.ts';
 import { FileList } from './files.ts';
 import type { DoneCommit, KnownDraft } from './known.ts';
-import { committedWords, statedDraft, sumOf, titleOf } from './words.ts';
+import { committedWords, statedDraft, sumOf, titleOf, wordsAbout } from './words.ts';
 
 /** Time in ms after which the changes are read again: a command may have written more of the same file. */
 const FRESH_MS = 10_000;
+/** Rest after a reading, as a multiple of its time. */
+const REST = 20;
 
 /** The open draft: its changes, its conflicts, and what can be done with it. */
 export class DraftDetail {
@@ -33,9 +35,9 @@ export class DraftDetail {
   readonly #files: FileList;
   #known: KnownDraft | null = null;
   #changes: PageDraftChanges | null = null;
-  /** The state of the draft for which its changes were read, and when. */
+  /** The state of the draft for which its changes were read, and when they are read again. */
   #read = '';
-  #readAt = 0;
+  #freshUntil = 0;
 
   constructor(context: Context) {
     this.#context = context;
@@ -86,7 +88,8 @@ export class DraftDetail {
     fill(this.#facts, JSON.stringify(facts), () => factList(facts));
     if (end && this.#confirm.isOpen && known.commits.length === 0) this.#confirm.close();
     const key = JSON.stringify(draft);
-    if (end === null && (this.#read !== key || Date.now() - this.#readAt > FRESH_MS)) void this.#load(known, key);
+    if (end === null && draft.state === 'open' && (this.#read !== key || Date.now() > this.#freshUntil))
+      void this.#load(known, key);
     this.#updateParts(known);
     this.tick(Date.now());
   }
@@ -115,10 +118,13 @@ export class DraftDetail {
 
   async #load(known: KnownDraft, key: string): Promise<void> {
     this.#read = key;
-    this.#readAt = Date.now();
+    this.#freshUntil = Number.POSITIVE_INFINITY;
+    const start = Date.now();
     const { id } = known.draft;
     const found = await this.#context.server.get<PageDraftChanges>('draft', { draft: id }).catch(() => null);
-    if (!found || known !== this.#known) return;
+    if (known !== this.#known) return;
+    this.#freshUntil = Date.now() + Math.max(FRESH_MS, REST * (Date.now() - start));
+    if (!found) return;
     if (JSON.stringify(found) !== JSON.stringify(this.#changes)) {
       this.#changes = found;
       this.#conflicts.update(known.draft, found);
@@ -127,13 +133,13 @@ export class DraftDetail {
     this.#context.changed();
   }
 
-  #updateParts({ end, commits }: KnownDraft): void {
+  #updateParts(known: KnownDraft): void {
+    const { end, commits } = known;
     const isShown = end === null && this.#changes !== null;
     show(this.#files.element, isShown);
     show(this.#conflicts.element, isShown && (this.#changes?.conflicts.length ?? 0) > 0);
     this.#commits.update(commits, this.#context.store.welcome.control);
-    const words = end === 'discarded' ? 'Its changes are gone. The project is as it was.' : '';
-    text(this.#say, end === 'gone' ? 'It was committed, discarded or removed elsewhere.' : words);
+    text(this.#say, wordsAbout(known));
     show(this.#say, this.#say.textContent !== '');
     this.#updateActions();
   }

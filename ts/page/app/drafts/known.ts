@@ -34,6 +34,8 @@ export class KnownDrafts {
     const ids = new Set(drafts.map(({ id }) => id));
     for (const draft of drafts) {
       const known = this.#known.get(draft.id);
+      // The list may be older than what this tab has done.
+      if (known?.end === 'committed' || known?.end === 'discarded') continue;
       if (known) Object.assign(known, { draft, end: null });
       else this.#known.set(draft.id, { draft, end: null, commits: [] });
     }

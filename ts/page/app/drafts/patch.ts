@@ -1,3 +1,5 @@
+import { size } from '../base/format.ts';
+
 /** A line of a hunk. A line with the sign `\` is a remark of git. */
 export interface PatchLine {
   sign: ' ' | '+' | '-' | '\\';
@@ -31,7 +33,9 @@ export function readPatch(patch: string): Map<string, FilePatch> {
   const starts = lines.flatMap((line, index) => (line.startsWith('diff --git ') ? [index] : []));
   for (const line of lines.slice(0, starts[0])) {
     const [, name, sizes] = BINARY.exec(line) ?? [];
-    if (name && sizes) files.set(unquoted(name), { notes: [`no text: ${sizes}`], hunks: [] });
+    if (!name || !sizes) continue;
+    const words = sizes.replace(/(\d+) bytes/g, (_, bytes) => size(Number(bytes)));
+    files.set(unquoted(name), { notes: [`no text: ${words}`], hunks: [] });
   }
   for (const [index, start] of starts.entries()) {
     const { path, notes, hunks } = readFile(lines.slice(start, starts[index + 1]));

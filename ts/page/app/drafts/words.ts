@@ -1,7 +1,7 @@
 import { visible } from '../../../core/visible.ts';
 import type { PageCommit, PageDraft } from '../../wire.ts';
 import { count, oneLine } from '../base/format.ts';
-import { changedWords, type Stated } from '../base/words.ts';
+import { capital, changedWords, type Stated } from '../base/words.ts';
 import type { KnownDraft } from './known.ts';
 
 const ENDS = {
@@ -23,6 +23,14 @@ export function statedDraft({ draft, end }: KnownDraft): Stated {
   return { word: 'open', tone: 'live', mark: 'task' };
 }
 
+/** Returns what is to be said of a draft that shows no changes. */
+export function wordsAbout({ draft, end }: KnownDraft): string {
+  if (end === 'discarded') return 'Its changes are gone. The project is as it was.';
+  if (end === 'gone') return 'It was committed, discarded or removed elsewhere.';
+  if (end === null && draft.state === 'committing') return 'A commit of it was cut short. Commit finishes it.';
+  return '';
+}
+
 /** Returns the changes of a draft in words. Those in a repository have no count. */
 export function sumOf({ counts, bytes }: Pick<PageDraft, 'counts' | 'bytes'>): string {
   return changedWords(counts) || (bytes > 0 ? 'no file outside of .git' : 'nothing yet');
@@ -31,12 +39,12 @@ export function sumOf({ counts, bytes }: Pick<PageDraft, 'counts' | 'bytes'>): s
 /** Returns what a commit has done. */
 export function committedWords({ applied, skipped, more }: PageCommit): string {
   if (applied.length === 0) return 'nothing';
-  const stays = skipped.length > 0 ? `, ${skipped.length} stay in the draft` : '';
+  const stays = skipped.length > 0 ? `, ${skipped.length} ${skipped.length === 1 ? 'stays' : 'stay'} in the draft` : '';
   const others = more > 0 ? ` and ${count(more, 'more path')}` : '';
   return `${count(applied.length, 'path')}${others}${stays}`;
 }
 
 /** Returns a reason of a conflict as a sentence about the project. */
 export function reasonOf(why: string): string {
-  return `In the project, ${visible(why)}.`;
+  return `${capital(visible(why))} in the project.`;
 }
