@@ -47,7 +47,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   ],
   ui: [
     ['agent-bash ui', 'a page of all that agents run, which a browser opens'],
-    ['agent-bash ui --control', 'on which a person can also stop, answer, approve and undo'],
+    ['agent-bash ui --control', 'on which a person can also stop, answer, approve, undo and commit'],
     ['agent-bash ui --port 7070 --no-open', 'always at the same place; the link is printed'],
   ],
   undo: [
