@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { Committed, Draft } from 'agent-bash';
+import type { Committed, Draft, DraftCommitOptions } from 'agent-bash';
 import { complain, EXIT, Failure, paint, print, printable, printJson } from '../console.ts';
 import { type DraftFlags, type PathFlags, pathsOf, withDraft, wordsOf } from './open.ts';
 
@@ -11,14 +11,20 @@ interface CommitFlags extends PathFlags {
 /** `agent-bash draft commit ID`: moves the changes into the project. */
 export async function commit(name: string, flags: CommitFlags): Promise<void> {
   const { onConflict, dryRun } = flags;
-  const paths = pathsOf(flags);
+  const options = { ...pathsOf(flags), onConflict, dryRun };
   await withDraft(name, flags, async (draft) => {
-    const committed = await draft.commit({ ...paths, onConflict, dryRun });
-    // Scripts must notice that nothing was committed.
-    if (committed.conflicts.length > 0) process.exitCode = EXIT.failed;
-    if (flags.json) return printJson(committed);
-    for (const line of report(committed, draft, flags)) await print(line);
+    const committed = await commitDraft(draft, flags, options);
+    if (flags.json) await printJson(committed);
   });
+}
+
+/** Commits a draft, and reports it to people. Conflicts set the exit code. */
+export async function commitDraft(draft: Draft, flags: CommitFlags, options?: DraftCommitOptions): Promise<Committed> {
+  const committed = await draft.commit(options);
+  // Scripts must notice that nothing was committed.
+  if (committed.conflicts.length > 0) process.exitCode = EXIT.failed;
+  if (!flags.json) for (const line of report(committed, draft, flags)) await print(line);
+  return committed;
 }
 
 /** The committed paths that are named. */

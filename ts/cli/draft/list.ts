@@ -1,7 +1,9 @@
 import { type DraftInfo, drafts } from 'agent-bash';
-import { paint, print, printable, printJson, remark } from '../console.ts';
+import { printable, printJson, remark } from '../console.ts';
 import { age } from '../values.ts';
 import type { DraftFlags } from './open.ts';
+import { briefCounts } from './summary.ts';
+import { printTable } from './table.ts';
 
 const HEAD = ['ID', 'NAME', 'USED', 'RUNS', 'CHANGES', 'SIZE', 'DIRECTORY'];
 
@@ -10,17 +12,15 @@ export async function list({ root, dir, json }: DraftFlags & { root?: string }):
   const found = await drafts({ root, dir });
   if (json) return printJson(found);
   if (found.length === 0) return remark(`there are no drafts${root === undefined ? '' : ' of this directory'}`);
-  const rows = [HEAD, ...found.map((info) => rowOf(info, Date.now()))];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const [index, row] of rows.entries()) {
-    const line = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
-    await print(index === 0 ? paint('dim', line.join('  ')) : line.join('  '));
-  }
+  const now = Date.now();
+  await printTable(
+    HEAD,
+    found.map((info) => rowOf(info, now)),
+  );
 }
 
 function rowOf({ id, name, root, usedAt, runs, counts, bytes, state }: DraftInfo, now: number): string[] {
-  const { created, modified, deleted, renamed } = counts;
-  const changes = `+${created} ~${modified} -${deleted} >${renamed}`;
+  const changes = briefCounts(counts);
   return [
     id,
     printable(name ?? '-'),

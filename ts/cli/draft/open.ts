@@ -15,12 +15,19 @@ export interface PathFlags extends DraftFlags {
 
 /** Calls `use` with the draft that an id or its beginning names, which is closed at the end. */
 export async function withDraft(name: string, flags: DraftFlags, use: (draft: Draft) => Promise<void>): Promise<void> {
-  const draft = await openDraft({ id: await idOf(name, flags), dir: flags.dir });
   try {
-    await use(draft);
+    await reopened(await idOf(name, flags), flags, use);
   } catch (error) {
     // A path that does not belong to the draft.
     throw (error as BashError).code === 'ERR_BASH_INVALID_ARG' ? Failure.of(error, EXIT.usage) : error;
+  }
+}
+
+/** Calls `use` with the draft of an id, which is closed at the end, and returns what it returns. */
+export async function reopened<T>(id: string, { dir }: DraftFlags, use: (draft: Draft) => Promise<T>): Promise<T> {
+  const draft = await openDraft({ id, dir });
+  try {
+    return await use(draft);
   } finally {
     await draft.close();
   }

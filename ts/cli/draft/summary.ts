@@ -1,4 +1,4 @@
-import type { Draft } from 'agent-bash';
+import type { ChangeCounts, Draft } from 'agent-bash';
 import { remark } from '../console.ts';
 import { type DraftFlags, wordsOf } from './open.ts';
 
@@ -20,12 +20,15 @@ export async function discardEmpty(draft: Draft): Promise<boolean> {
 export async function summarize(draft: Draft, flags: DraftFlags): Promise<void> {
   if (draft.state === 'discarded') return remark(`draft ${draft.id} was discarded: nothing was changed`);
   const { counts, conflicts } = await draft.changes({ list: 0 });
-  const kinds = (['created', 'modified', 'deleted', 'renamed'] as const)
-    .filter((kind) => counts[kind] > 0)
-    .map((kind) => `${counts[kind]} ${kind}`);
+  const kinds = kindsOf(counts);
   if (conflicts.length > 0) kinds.push(conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`);
   await remark(`draft ${draft.id}: ${kinds.join(', ') || 'nothing changed outside of .git'}`);
-  for (const [what, verb] of NEXT) await remark(`${what} agent-bash draft ${verb} ${draft.id}${wordsOf(flags)}`);
+  await sayNext(draft.id, flags);
+}
+
+/** Says on standard error what can be done with a draft. */
+export async function sayNext(id: string, flags: DraftFlags): Promise<void> {
+  for (const [what, verb] of NEXT) await remark(`${what} agent-bash draft ${verb} ${id}${wordsOf(flags)}`);
 }
 
 const NEXT = [
@@ -33,3 +36,15 @@ const NEXT = [
   ['keep:', 'commit'],
   ['drop:', 'discard'],
 ];
+
+/** Returns numbers of changes for a sentence: `2 created`, `1 modified`. */
+export function kindsOf(counts: ChangeCounts): string[] {
+  return (['created', 'modified', 'deleted', 'renamed'] as const)
+    .filter((kind) => counts[kind] > 0)
+    .map((kind) => `${counts[kind]} ${kind}`);
+}
+
+/** Returns numbers of changes for a table. */
+export function briefCounts({ created, modified, deleted, renamed }: ChangeCounts): string {
+  return `+${created} ~${modified} -${deleted} >${renamed}`;
+}
