@@ -319,6 +319,8 @@ test('the completion knows verbs, their options and ids', async () => {
   };
   expect(await completed('draft', 'di')).toBe('diff discard');
   expect(await completed('draft', '--na')).toBe('--name');
+  expect(await completed('draft', '--t')).toBe('--try');
+  for (const word of ['try', '--try']) expect(await completed('draft', word, '--k')).toBe('--keep');
   expect(await completed('draft', 'commit', '--on')).toBe('--on-conflict');
   expect(await completed('draft', 'diff', 'd')).toBe('d1draft');
   expect(await completed('logs', 'd')).toBe('d1ps');

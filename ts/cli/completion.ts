@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT, Failure, print } from './console.ts';
+import { TRY } from './draft/commands.ts';
 
 /** The shells that a script can be printed for. */
 const SHELLS = { bash: forBash, zsh: forZsh, fish: forFish };
@@ -35,13 +36,14 @@ function callsOf(program: Command): Call[] {
     return { path, command, operands: hasId ? firstOf(path.length > 1 ? `${path[0]} list` : 'ps') : undefined };
   };
   return program.commands.flatMap((command) => [
-    ...command.commands.map((verb) => call([command.name(), verb.name()], verb)),
+    ...command.commands.flatMap((verb) => namesOf(verb).map((name) => call([command.name(), name], verb))),
     call([command.name()], command),
   ]);
 }
 
-function namesOf(program: Command): string {
-  return program.commands.map((command) => command.name()).join(' ');
+/** Returns the words that call a verb. */
+function namesOf(verb: Command): string[] {
+  return verb.name() === 'try' ? [verb.name(), TRY] : [verb.name()];
 }
 
 /** Returns the flags of a command. Those of its first verb may follow the command itself. */
@@ -54,14 +56,15 @@ function flagsOf(command: Command): string[] {
 function forBash(program: Command): string {
   const cases = callsOf(program).map(({ path, command, operands }) => {
     const pattern = path.length > 1 ? path.join('\\ ') : `${path[0]}\\ *`;
-    const words = [...command.commands.map((verb) => verb.name()), ...flagsOf(command)].join(' ');
+    const words = [...command.commands.flatMap(namesOf), ...flagsOf(command)].join(' ');
     const more = operands === undefined ? '' : ` [[ $word == -* ]] || words+=" $(${operands})" ;`;
     return `    ${pattern}) words='${words}' ;${more};`;
   });
+  const names = program.commands.map((command) => command.name()).join(' ');
   return `_agent_bash() {
   local words='' verb='' word=\${COMP_WORDS[COMP_CWORD]}
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W '${namesOf(program)} --help --version' -- "$word"))
+    COMPREPLY=($(compgen -W '${names} --help --version' -- "$word"))
     return
   fi
   ((COMP_CWORD == 2)) || verb=\${COMP_WORDS[2]}

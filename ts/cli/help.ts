@@ -63,6 +63,11 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash draft commit d0c1 --path src', 'a part of it'],
     ['agent-bash draft --id d0c1 -- npm test', 'one more command in it'],
     ['agent-bash draft discard d0c1', 'an end without a trace'],
+    [
+      "agent-bash draft --try 'npm update && npm test' 'npm install left@2 && npm test'",
+      'both at once; you choose which one is committed',
+    ],
+    ["agent-bash draft --commit first --try './fix-a && make test' './fix-b && make test'", 'the first that passes'],
   ],
   check: [
     ["agent-bash check 'git push --force'", 'what it would do, and why it is refused'],
