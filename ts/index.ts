@@ -103,6 +103,7 @@ export type {
   Observed,
   ObservedBlock,
   ObservedCall,
+  ObservedDraft,
   ObservedExit,
   ObservedKill,
   ObservedKind,

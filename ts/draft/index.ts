@@ -14,6 +14,7 @@ import {
   checkPort,
   checkRead,
 } from './options.ts';
+import { publishDraft } from './published.ts';
 import type {
   Committed,
   DraftChanges,
@@ -44,7 +45,9 @@ function ask<T>(call: object): Promise<T> {
 
 /** Opens a draft; see `openDraft` of the main entry. */
 export async function open(options: DraftOptions = {}): Promise<Draft> {
-  return begin(await openIdle(options));
+  const draft = begin(await openIdle(options));
+  publishDraft('opened', draft);
+  return draft;
 }
 
 /** Opens a draft without a world for commands: to look at it, to commit it or to discard it. */
@@ -178,6 +181,7 @@ export class Draft {
       const wanted = { paths: this.#paths(paths), onConflict, dryRun };
       const { isOver, ...committed } = await this.#alone<Committed & { isOver: boolean }>('commit', wanted);
       if (isOver) this.#parts.over = 'committed';
+      if (!dryRun) this.#publishCommit(committed);
       return committed;
     } finally {
       if (!dryRun) this.#state = this.#parts.over === 'committed' ? 'committed' : 'open';
@@ -193,6 +197,7 @@ export class Draft {
     await this.#alone('discard', {});
     this.#parts.over = 'discarded';
     this.#state = 'discarded';
+    publishDraft('discarded', this);
   }
 
   /**
@@ -203,7 +208,9 @@ export class Draft {
    */
   async fork(options: { name?: string | undefined } = {}): Promise<Draft> {
     checkFork(options);
-    return begin(new Draft(await this.#alone<Told>('fork', { name: options.name })));
+    const fork = begin(new Draft(await this.#alone<Told>('fork', { name: options.name })));
+    publishDraft('forked', fork, { forkOf: this.id });
+    return fork;
   }
 
   /**
@@ -239,7 +246,14 @@ export class Draft {
     this.#parts.over ??= 'closed';
     ending.abort();
     await Promise.allSettled([this.#parts.begun, ...running, ...[...tasks].map((end) => end())]);
-    if (over === null) await ask({ call: 'close', draft: this.#name });
+    if (over !== null) return;
+    await ask({ call: 'close', draft: this.#name });
+    publishDraft('closed', this);
+  }
+
+  #publishCommit({ applied, skipped, conflicts, undoId }: Committed): void {
+    const counts = { applied: applied.length, skipped: skipped.length, conflicts: conflicts.length };
+    publishDraft('committed', this, { counts, undoId });
   }
 
   get #name() {

@@ -178,6 +178,24 @@ export interface ObservedUndo {
   notCovered: string[];
 }
 
+/** `agent-bash:draft`: this process has opened a draft, or done something with it. A dry run is not published. */
+export interface ObservedDraft {
+  /** What has happened. A draft that exists may be opened again, and a part of it committed. */
+  event: 'opened' | 'forked' | 'committed' | 'discarded' | 'closed';
+  /** The id of the draft. With `'forked'` that of the new one. */
+  draft: string;
+  /** Its name for people, or `null`. */
+  name: string | null;
+  /** The drafted directory, absolute. */
+  root: string;
+  /** With `'forked'`, the id of the draft whose changes it begins with. Otherwise `null`. */
+  forkOf: string | null;
+  /** With `'committed'`, numbers of paths as in `Committed`: with conflicts nothing was applied. Otherwise `null`. */
+  counts: { applied: number; skipped: number; conflicts: number } | null;
+  /** Names the commit, for `undo`; `''` if nothing was changed. `null` without a commit. */
+  undoId: string | null;
+}
+
 /** `agent-bash:rule-retired`: a rule of reductions does not pay, and is off for the rest of its store. */
 export interface ObservedRule {
   /** The name of the rule, as in `view.rules`. */
@@ -213,11 +231,12 @@ const block = channel('agent-bash:block');
 const returned = channel('agent-bash:return');
 const reuse = channel('agent-bash:reuse');
 const undo = channel('agent-bash:undo');
+const draft = channel('agent-bash:draft');
 const ruleRetired = channel('agent-bash:rule-retired');
 const target = channel('agent-bash:target');
 
 /** The channels. Publishers check for subscribers first. */
-export const channels = { call, start, output, kill, exit, block, returned, reuse, undo, ruleRetired, target };
+export const channels = { call, start, output, kill, exit, block, returned, reuse, undo, draft, ruleRetired, target };
 
 /** Returns whether a channel of runs has a subscriber. */
 export function isObserved(): boolean {
