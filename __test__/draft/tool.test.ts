@@ -16,7 +16,7 @@ import { describe, expect, test } from 'vitest';
 import { callTool } from '../ai/fixtures/call.ts';
 import type { JsonSchema } from '../ai/fixtures/json-schema.ts';
 import { MAJORS, textOf } from '../mcp/majors.ts';
-import { finished, folder, linuxTest, place } from '../support/index.ts';
+import { finished, folder, linuxTest, mark, place, sleepers, until } from '../support/index.ts';
 import { draftTest, project } from './support.ts';
 
 const fieldsOf = (tool: BashTool) => {
@@ -256,6 +256,37 @@ describe('a tool with draft: true', () => {
     expect((await call('pwd; cat one; echo $X')).text).toBe(`${root}/src\nmine\n1`);
     expect(await drafts({ root })).toHaveLength(1);
     expect(readFileSync(join(root, 'src/one'), 'utf8')).toBe('one\n');
+  });
+
+  draftTest('closes it with close(), which ends what runs in it and keeps its changes', async () => {
+    const { root } = project();
+    const seconds = mark();
+    await using session = new BashSession({ cwd: root });
+    for (const options of [{ cwd: root }, { session }]) {
+      const { tool, call } = callsOf({ ...options, draft: true });
+      await tool.close();
+      const { output } = await call(`echo more >>a; sleep ${seconds} >/dev/null 2>&1 &`);
+      await until(() => sleepers(seconds).length === 1, 'the process that is left');
+      const running = call(`sleep ${seconds}`);
+      await until(() => sleepers(seconds).length === 2, 'the command');
+      await tool[Symbol.asyncDispose]();
+      expect((await running).output).toMatchObject({ status: 'aborted' });
+      expect(sleepers(seconds)).toEqual([]);
+      const { draft: id } = output as { draft: string };
+      const info = (await drafts({ root })).find((one) => one.id === id);
+      expect(info).toMatchObject({ hosts: [], counts: { modified: 1 } });
+      expect((await call('cat a')).text).toBe('a');
+      await tool.close();
+    }
+  });
+
+  draftTest('leaves the draft of the host open at close()', async () => {
+    const { root, open } = project();
+    const draft = await open();
+    const { tool, call } = callsOf({ cwd: root, draft });
+    await call('echo more >>a');
+    await tool.close();
+    expect((await bash('cat a', { draft })).stdout).toBe('a\nmore\n');
   });
 
   draftTest('runs commands of terminals and of tools of providers in it, and nothing anywhere else', async () => {

@@ -1,4 +1,5 @@
 import { answer, resolveOptions } from '../tool/call/answer.ts';
+import { closeToolDrafts } from '../tool/call/draft.ts';
 import { BY_INPUT } from '../tool/call/format.ts';
 import { interceptRules } from '../tool/call/intercept.ts';
 import { rememberSignal } from '../tool/call/interruption.ts';
@@ -83,6 +84,8 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
     onInputAvailable: rememberSignal,
     execute: (input, call = { toolCallId: '' }) => inContextOfCall(run(input, call)),
     toModelOutput: ({ output, input }) => readings.read(output, input),
+    close: () => closeToolDrafts(setup),
+    [Symbol.asyncDispose]: () => closeToolDrafts(setup),
   };
   return rememberSetup(tool, setup);
 }

@@ -369,6 +369,13 @@ export interface BashTool {
    * lines of a recall, the message of an error, and the output so far of a command whose end was never seen.
    */
   toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
+  /**
+   * Closes the draft that the tool has opened, and ends what runs in it. Its changes stay, and the next command opens
+   * another draft. Without such a draft it does nothing. May be called again.
+   */
+  close: () => Promise<void>;
+  /** Same as `close()`. */
+  [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 /**

@@ -4,7 +4,7 @@ import { visible } from '../../core/visible.ts';
 import { OWNER, type Owned, type Owner } from '../../core/world.ts';
 import { isSandboxed } from '../executor.ts';
 import { LISTED, summaryOf } from '../parts.ts';
-import { toolFolder } from '../setup.ts';
+import { type ToolSetup, toolFolder } from '../setup.ts';
 import type { BashToolCommitted, BashToolDrafted, BashToolOptions } from '../types.ts';
 import { ownTruncate } from './validate.ts';
 
@@ -54,6 +54,13 @@ export async function closeDrafts({ end }: Owner): Promise<void> {
   const drafts = opened.get(end)?.values() ?? [];
   opened.delete(end);
   await Promise.allSettled([...drafts].map(async (draft) => (await draft).close()));
+}
+
+/** Closes the drafts that a tool has opened, its own and those of its session. */
+export async function closeToolDrafts({ owner, options }: ToolSetup): Promise<void> {
+  const session = (options.session as Owned | undefined)?.[OWNER];
+  await closeDrafts(owner);
+  if (session) await closeDrafts(session);
 }
 
 /** Returns the draft of a call; `null` if no command has opened it. */
