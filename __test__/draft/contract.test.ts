@@ -83,6 +83,39 @@ describe('a base that moves is seen', () => {
   });
 });
 
+describe('a commit that merges', () => {
+  draftTest('has the changes of both, and is taken back byte for byte', async () => {
+    const { root, open, edit, tree } = project();
+    edit('seq 9 >lines');
+    const draft = await open();
+    await bash("sed -i 's/2/two/' lines; echo new >new", { draft });
+    // The base is read in the background after a command.
+    await draft.changes();
+    edit("sed -i 's/8/eight/' lines");
+    const before = tree();
+    expect((await draft.commit()).conflicts.map(({ path }) => path)).toEqual([join(root, 'lines')]);
+    const { applied, conflicts, undoId } = await draft.commit({ onConflict: 'merge' });
+    expect([applied.map((path) => basename(path)), conflicts]).toEqual([['lines', 'new'], []]);
+    expect(readFileSync(join(root, 'lines'), 'utf8')).toBe('1\ntwo\n3\n4\n5\n6\n7\neight\n9\n');
+    await undo(undoId);
+    expect(Object.keys(tree())).toEqual(Object.keys(before));
+    expect(readFileSync(join(root, 'lines'), 'utf8')).toBe('1\n2\n3\n4\n5\n6\n7\neight\n9\n');
+  });
+
+  draftTest('commits nothing if both have changed the same lines, or a file that has none', async () => {
+    const { root, open, edit, tree } = project();
+    edit("seq 9 >lines; seq 9 >other; printf '\\0' >binary");
+    const draft = await open();
+    await bash("sed -i 's/5/five/' lines; sed -i 's/1/one/' other; echo more >>binary", { draft });
+    await draft.changes();
+    edit("sed -i 's/5/cinq/' lines; sed -i 's/9/neuf/' other; echo also >>binary");
+    const before = tree();
+    const { applied, conflicts } = await draft.commit({ onConflict: 'merge' });
+    expect([applied, conflicts.map(({ path }) => path)]).toEqual([[], [join(root, 'binary'), join(root, 'lines')]]);
+    expect(tree()).toEqual(before);
+  });
+});
+
 describe('a commit', () => {
   draftTest('makes the tree what the draft showed, and an undo takes it back', async () => {
     const { root, open, tree, dir } = project();

@@ -12,8 +12,8 @@ export interface DraftParts {
   over: 'closed' | 'committed' | 'discarded' | null;
   /** Aborts the commands that run in it. */
   readonly ending: AbortController;
-  /** Settles when its world is there for the first command. */
-  begun: Promise<unknown>;
+  /** Settles when its world is there for the first command. `null`: it is only looked at. */
+  begun: Promise<unknown> | null;
   /** What runs in it: each ends after an abort. */
   readonly running: Set<Promise<unknown>>;
   /** Ends the tasks that were started in it. */

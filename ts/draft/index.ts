@@ -110,8 +110,7 @@ export class Draft {
     this.root = root;
     this.createdAt = createdAt;
     const ending = new AbortController();
-    const begun = Promise.resolve();
-    this.#parts = { id, dir, root, over: null, ending, begun, running: new Set(), tasks: new Set() };
+    this.#parts = { id, dir, root, over: null, ending, begun: null, running: new Set(), tasks: new Set() };
     keepDraft(this, this.#parts);
   }
 
@@ -248,7 +247,7 @@ export class Draft {
     await Promise.allSettled([this.#parts.begun, ...running, ...[...tasks].map((end) => end())]);
     if (over !== null) return;
     await ask({ call: 'close', draft: this.#name });
-    publishDraft('closed', this);
+    if (this.#parts.begun) publishDraft('closed', this);
   }
 
   #publishCommit({ applied, skipped, conflicts, undoId }: Committed): void {

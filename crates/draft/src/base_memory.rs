@@ -10,18 +10,23 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::layer::{DraftLayer, LayerChange};
-use undo::path_lookup::{hash_file, read_state};
+use super::layer::{DraftLayer, LayerChange, read_file};
+use undo::path_lookup::{hash_bytes, hash_file, read_state};
 use undo::path_map::PathMap;
 use undo::path_state::{ContentHash, FileTime, PathState};
+
+/// The largest file whose contents are kept for a merge, in bytes.
+pub const MOST_KEPT: u64 = 1 << 20;
 
 /// The thing of the base when a draft first touched a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaseThing {
     /// The thing.
     pub state: PathState,
-    /// The hash of a file that the draft has copied. `None`: it was not read.
+    /// The hash of a file. `None`: it was not read.
     pub contents: Option<ContentHash>,
+    /// Where the draft keeps these contents, in its file of ancestors. `None`: it does not.
+    pub kept: Option<u64>,
     /// Changes of the base count from here on.
     pub since: FileTime,
     /// Whether that is so for everything below as well: a commit has put it there as a whole.
@@ -53,11 +58,17 @@ impl BaseMemory {
 
     /// Returns the things of the base at paths that the draft has touched and that are not noted yet.
     ///
-    /// A thing that was changed meanwhile is left out. `began`: the time at which the draft began.
+    /// A thing that was changed meanwhile is left out. `began`: the time at which the draft began. `keep` keeps
+    /// contents, and returns where.
     ///
     /// # Errors
     /// If a directory of the draft cannot be read.
-    pub fn unnoted(&self, layer: &DraftLayer, began: FileTime) -> io::Result<Vec<(PathBuf, BaseThing)>> {
+    pub fn unnoted(
+        &self,
+        layer: &DraftLayer,
+        began: FileTime,
+        keep: &mut dyn FnMut(&[u8]) -> Option<u64>,
+    ) -> io::Result<Vec<(PathBuf, BaseThing)>> {
         let mut found = Vec::new();
         layer.walk(&mut |LayerChange { path, draft, base }| {
             if self.0.contains_key(&path) || draft.state.is_absent() {
@@ -68,10 +79,17 @@ impl BaseMemory {
             if !base.is_directory() && !is_unchanged(&path) {
                 return;
             }
-            let contents = (draft.is_copied && base.file().is_some()).then(|| hash_file(&path).ok()).flatten();
+            let is_file = draft.state.file().and(base.file()).is_some();
+            let bytes = if is_file { read_file(&path, MOST_KEPT).ok() } else { None };
+            let contents = match &bytes {
+                Some(bytes) => Some(hash_bytes(bytes)),
+                None if is_file && draft.is_copied => hash_file(&path).ok(),
+                None => None,
+            };
             // The file may have changed while it was read.
             if base.is_directory() || is_unchanged(&path) {
-                found.push((path, BaseThing { state: base, contents, since: began, is_whole: false }));
+                let kept = bytes.filter(|bytes| !bytes.contains(&0)).and_then(|bytes| keep(&bytes));
+                found.push((path, BaseThing { state: base, contents, kept, since: began, is_whole: false }));
             }
         })?;
         Ok(found)
@@ -113,5 +131,5 @@ pub fn touched_directories<'a>(touched: impl IntoIterator<Item = &'a Path>) -> i
 
 fn present_thing(path: &Path, is_whole: bool) -> io::Result<(PathBuf, BaseThing)> {
     let (state, since) = (read_state(path)?, changed_at(path)?.unwrap_or_else(FileTime::now));
-    Ok((path.to_owned(), BaseThing { state, contents: None, since, is_whole }))
+    Ok((path.to_owned(), BaseThing { state, contents: None, kept: None, since, is_whole }))
 }

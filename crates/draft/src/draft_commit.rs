@@ -3,10 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::base_memory::{committed_things, touched_directories};
+use super::base_memory::{BaseThing, committed_things, touched_directories};
 use super::commit::{CommitExecutor, CommitOutcome, CommitStopped, applied_paths};
 use super::difference::DraftDifference;
 use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft, StoredDraft};
+use super::merge::MergedFile;
 use serde::Deserialize;
 
 use protocol::task::{MachineIdentity, now_ms};
@@ -23,6 +24,8 @@ pub enum ConflictHandling {
     Stop,
     /// They stay in the draft.
     Skip,
+    /// Files of lines are merged. If one cannot be, nothing is committed.
+    Merge,
 }
 
 /// What a commit is asked for.
@@ -81,16 +84,24 @@ impl LockedDraft {
         (undo, run): (&UndoStore, &str),
         stops: &mut dyn FnMut(&str) -> bool,
     ) -> Result<DraftCommit, CommitError> {
-        let all = self.draft.differences()?;
-        let is_asked = |one: &&DraftDifference| is_chosen(&request.paths, &one.path);
-        let conflict = |one: &DraftDifference| Some((one.path.clone(), one.conflict?.to_owned()));
-        let mut beside: Vec<_> = all.iter().flatten().filter(is_asked).filter_map(conflict).collect();
-        beside.sort();
-        if request.on_conflict == ConflictHandling::Stop && !beside.is_empty() {
+        let mut all = self.draft.differences()?;
+        let mut beside = conflicts_of(&all, &request.paths);
+        if request.on_conflict == ConflictHandling::Merge && !beside.is_empty() {
+            let merged = self.merge(&all, &beside)?;
+            beside.retain(|(path, _)| merged.binary_search_by(|one| one.path.cmp(path)).is_err());
+            if beside.is_empty() && !request.dry_run {
+                self.put_merged(merged)?;
+                all = self.draft.differences()?;
+                // Someone may have changed another one meanwhile.
+                beside = conflicts_of(&all, &request.paths);
+            }
+        }
+        if request.on_conflict != ConflictHandling::Skip && !beside.is_empty() {
             return Ok(DraftCommit { conflicts: beside, ..DraftCommit::default() });
         }
         let paths_beside: Vec<&Path> = beside.iter().map(|(path, _)| &**path).collect();
-        let chosen = choose(&all, |one| is_asked(&one) && !is_at_or_below(&paths_beside, &one.path));
+        let chosen =
+            choose(&all, |one| is_chosen(&request.paths, &one.path) && !is_at_or_below(&paths_beside, &one.path));
         if request.dry_run || chosen.iter().all(Vec::is_empty) {
             let applied = chosen.iter().zip(&all).flat_map(|(chosen, all)| applied_paths(chosen, all)).collect();
             return Ok(DraftCommit { applied, skipped: beside, ..DraftCommit::default() });
@@ -113,6 +124,35 @@ impl LockedDraft {
         made.skipped.extend(beside);
         made.skipped.sort();
         Ok(made)
+    }
+
+    /// Returns the files among these conflicts that can be merged, sorted by path.
+    fn merge(
+        &self,
+        all: &[Vec<DraftDifference>],
+        beside: &[(PathBuf, String)],
+    ) -> Result<Vec<MergedFile>, CommitError> {
+        let memory = self.draft.memory()?;
+        let is_beside = |one: &&DraftDifference| beside.binary_search_by(|(path, _)| path.cmp(&one.path)).is_ok();
+        let merged = |one| MergedFile::of(one, &memory, |seen| self.draft.kept(seen)).transpose();
+        let merged = all.iter().flatten().filter(is_beside).filter_map(merged).collect::<io::Result<Vec<_>>>();
+        let mut merged = merged.map_err(|error| self.failed(error))?;
+        merged.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(merged)
+    }
+
+    /// Puts merged files into the draft. If that ends halfway, the draft has some of them, and no commit has begun.
+    fn put_merged(&self, merged: Vec<MergedFile>) -> Result<(), CommitError> {
+        for one in merged {
+            let Some(layer) = self.draft.record.layers.iter().find(|layer| is_within(&one.path, &layer.base)) else {
+                continue;
+            };
+            one.put(&layer.room).map_err(|error| self.failed(error))?;
+            // From here on the base as it is now is no conflict.
+            let kept = self.draft.keep(one.theirs.as_bytes());
+            self.draft.remember(&[(one.path, BaseThing { kept, ..one.base })])?;
+        }
+        Ok(())
     }
 
     /// Returns the draft.
@@ -183,6 +223,15 @@ impl LockedDraft {
         self.draft.record.generation += 1;
         self.draft.save()
     }
+}
+
+/// Returns the paths of these that were changed beside the draft, sorted, each with how.
+fn conflicts_of(all: &[Vec<DraftDifference>], paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
+    let conflict = |one: &DraftDifference| Some((one.path.clone(), one.conflict?.to_owned()));
+    let asked = all.iter().flatten().filter(|one| is_chosen(paths, &one.path));
+    let mut found: Vec<_> = asked.filter_map(conflict).collect();
+    found.sort();
+    found
 }
 
 /// Returns the differences of each layer that are chosen. A directory that is made for a chosen one is chosen as well.

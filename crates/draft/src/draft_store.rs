@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ID/draft.json` | the draft: [`DraftRecord`] |
 //! | `ID/memory` | the base as the draft found it, one record per path ([`BaseMemory`]) |
+//! | `ID/ancestors` | contents of files of the base, one after another, for merges |
 //! | `ID/lock` | held shared while a command of the draft runs, and alone while it is committed, forked or discarded |
 //! | `ID/world-N` | names the world in which hosts run the draft's commands, after its Nth commit |
 //! | `ID/runs` | a byte per command; its time is that of the last one |
@@ -12,24 +13,26 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::base_memory::{BaseMemory, BaseThing};
+use super::base_memory::{BaseMemory, BaseThing, MOST_KEPT};
 use super::copy::copy_tree;
 use super::difference::{DraftDifference, differences};
 use super::layer::DraftLayer;
 use confine_policy::{DraftedDirectory, DraftedTree};
 use protocol::task::now_ms;
+use undo::path_lookup::hash_bytes;
 use undo::path_state::FileTime;
 
 const RECORD: &str = "draft.json";
 const MEMORY: &str = "memory";
+const ANCESTORS: &str = "ancestors";
 const RUNS: &str = "runs";
 const HOSTS: &str = "hosts";
 
@@ -482,6 +485,22 @@ impl StoredDraft {
         file.and_then(|mut file| file.write_all(&bytes)).map_err(self.failed(MEMORY))
     }
 
+    /// Keeps contents of the base. Returns their place; `None`: they cannot be written.
+    pub(super) fn keep(&self, contents: &[u8]) -> Option<u64> {
+        let mut file = File::options().append(true).create(true).mode(0o600).open(self.path.join(ANCESTORS)).ok()?;
+        file.write_all(contents).ok()?;
+        // Another process may write to it as well.
+        file.stream_position().ok()?.checked_sub(contents.len() as u64)
+    }
+
+    /// Returns the contents of a thing of the base, if they were kept.
+    pub(super) fn kept(&self, thing: &BaseThing) -> Option<Vec<u8>> {
+        let (place, file) = thing.kept.zip(thing.state.file())?;
+        let mut contents = vec![0; usize::try_from(file.size.min(MOST_KEPT)).ok()?];
+        File::open(self.path.join(ANCESTORS)).ok()?.read_exact_at(&mut contents, place).ok()?;
+        (Some(hash_bytes(&contents)) == thing.contents).then_some(contents)
+    }
+
     /// Remembers the base at the paths that commands have touched for the first time.
     ///
     /// # Errors
@@ -489,7 +508,8 @@ impl StoredDraft {
     pub fn note_touched(&self) -> Result<BaseMemory, DraftError> {
         let mut memory = self.memory()?;
         for layer in &self.record.layers {
-            let found = memory.unnoted(layer, self.record.began).map_err(self.failed(MEMORY))?;
+            let found = memory.unnoted(layer, self.record.began, &mut |bytes| self.keep(bytes));
+            let found = found.map_err(self.failed(MEMORY))?;
             self.remember(&found)?;
             found.into_iter().for_each(|(path, thing)| memory.insert(path, thing));
         }
@@ -535,9 +555,11 @@ impl LockedDraft {
             for (from, to) in record.layers.iter().zip(&layers) {
                 make_room(to).and_then(|()| copy_tree(&from.upper(), &to.upper())).map_err(failed)?;
             }
-            match fs::copy(from.join(MEMORY), path.join(MEMORY)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-                _ => {}
+            for name in [MEMORY, ANCESTORS] {
+                match fs::copy(from.join(name), path.join(name)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+                    _ => {}
+                }
             }
             let settings = DraftSettings { name, ..record.settings.clone() };
             Ok(DraftRecord { id: id.to_owned(), settings, layers, created_at: now_ms(), ..record.clone() })

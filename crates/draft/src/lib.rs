@@ -11,6 +11,7 @@
 //! | where draft and base differ, and where both changed | `difference.rs` |
 //! | what people see of it | `draft_effect.rs`, `patch.rs`; of one command `draft_moment.rs` |
 //! | drafts on disk, and forks of them | `draft_store.rs`, `copy.rs` |
+//! | files that both have changed | `merge.rs` |
 //! | the changes move into the base, as a run that can be undone | `draft_commit.rs`, `commit.rs` |
 //!
 //! Runs in the host. Begin with `layer.rs`, then read `difference.rs`.
@@ -24,6 +25,7 @@ pub mod draft_effect;
 pub mod draft_moment;
 pub mod draft_store;
 pub mod layer;
+mod merge;
 pub mod patch;
 
 #[cfg(all(test, target_os = "linux"))]

@@ -16,7 +16,7 @@ use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoReque
 use crate::base_memory::{BaseMemory, committed_things};
 use crate::commit::{CommitExecutor, CommitOutcome};
 use crate::difference::{DraftDifference, differences};
-use crate::draft_commit::{CommitRequest, ConflictHandling, DraftCommit};
+use crate::draft_commit::{CommitError, CommitRequest, ConflictHandling, DraftCommit};
 use crate::draft_effect::effect_of;
 use crate::draft_store::{DraftError, DraftRetention, DraftSettings, DraftState, DraftStore, LockedDraft};
 use crate::layer::DraftLayer;
@@ -50,7 +50,7 @@ impl LayerScene {
     /// Runs a script in the draft.
     fn run(&mut self, script: &str) {
         run_in_draft(&self.layer, script);
-        for (path, thing) in self.memory.unnoted(&self.layer, self.began).expect("a walk") {
+        for (path, thing) in self.memory.unnoted(&self.layer, self.began, &mut |_| None).expect("a walk") {
             self.memory.insert(path, thing);
         }
     }
@@ -713,4 +713,41 @@ fn a_part_beside_a_directory_that_was_made_anew_is_committed() {
     let made = scene.commit("r1", &["d/n/2"], ConflictHandling::Stop);
     assert_eq!(scene.short(&made.applied), ["d/n", "d/n/2"]);
     sh(&scene.base, "[ \"$(ls d/n)\" = 2 ] && [ -e d/e/f ]");
+}
+
+#[test]
+fn a_file_that_both_have_changed_is_merged() {
+    let scene = StoredScene::new();
+    let lines = "seq 9 >lines; printf 'a\\0b' >bin; seq 9 >same; chmod 640 lines";
+    sh(&scene.base, lines);
+    let scene = StoredScene { store: DraftStore::at(scene.folder.path().join("others")), ..scene };
+    let begin = |id: &str| scene.store.begin(id, settings(None), std::slice::from_ref(&scene.base)).expect("a draft");
+    begin("d1");
+    scene.run("sed -i 's/2/two/' lines; echo x >>bin; sed -i 's/5/five/' same; echo new >new");
+    // What a program has made anew has no name of the base.
+    sh(&scene.base, "sed -i 's/8/acht/' lines; echo y >>bin; sed -i 's/5/cinq/' same");
+    let before = tree_of(&scene.base);
+    let stopped = scene.commit("r1", &[], ConflictHandling::Merge);
+    let conflicts: Vec<_> = stopped.conflicts.iter().map(|(path, _)| path.clone()).collect();
+    assert_eq!((scene.short(&conflicts), stopped.run), (vec!["bin".to_owned(), "same".to_owned()], None));
+    assert_eq!(tree_of(&scene.base), before);
+    scene.run("[ \"$(sed -n 8p lines)\" = 8 ]");
+
+    let request = |dry_run| CommitRequest {
+        paths: vec![scene.base.join("lines")],
+        on_conflict: ConflictHandling::Merge,
+        dry_run,
+    };
+    let dry = scene.lock().commit(&request(true), (&scene.undo, "r2"), &mut |_| false).expect("a dry run");
+    assert_eq!((scene.short(&dry.applied), dry.conflicts), (vec!["lines".to_owned()], Vec::new()));
+    assert_eq!(tree_of(&scene.base), before);
+    // Killed right after the merge, the draft has both changes, and the base its own.
+    let killed = scene.lock().commit(&request(false), (&scene.undo, "r3"), &mut |_| true);
+    assert!(matches!(killed, Err(CommitError::Stopped)));
+    assert_eq!(tree_of(&scene.base), before);
+    let merged = scene.lock().go_on(&mut |_| false).expect("finished").expect("a commit");
+    assert_eq!(scene.short(&merged.applied), ["lines"]);
+    sh(&scene.base, "[ \"$(tr '\\n' ' ' <lines)\" = '1 two 3 4 5 6 7 acht 9 ' ]; [ $(stat -c %a lines) = 640 ]");
+    undo::undo(&scene.undo, "r3", UndoRequest::default()).expect("an undo");
+    assert_eq!(tree_of(&scene.base), before);
 }

@@ -253,6 +253,11 @@ pub fn hash_file(path: &Path) -> io::Result<ContentHash> {
     }
 }
 
+/// Returns the hash of contents, as [`hash_file`] does of a file with them.
+pub fn hash_bytes(bytes: &[u8]) -> ContentHash {
+    ContentHash(twox_hash::XxHash3_128::oneshot(bytes))
+}
+
 /// Returns whether two files have equal contents.
 ///
 /// # Errors

@@ -54,7 +54,7 @@ export function addDraft(made: Command): void {
   json(ofPaths(verb('changes', 'list what a draft has changed, and its conflicts'))).action(changes);
   ofPaths(verb('diff', 'print the changes as a patch for git apply')).action(diff);
   json(ofPaths(verb('commit', 'move the changes into the project')))
-    .option('--on-conflict <what>', 'stop (default): commit nothing; skip: leave such paths in the draft', CONFLICTS)
+    .option('--on-conflict <what>', 'stop (default), skip: leave such paths in the draft, or merge', CONFLICTS)
     .option('--dry-run', 'only say what it would do')
     .addHelpText('after', '\nExit code: 1 when conflicts have stopped it.')
     .action(commit);
@@ -63,7 +63,7 @@ export function addDraft(made: Command): void {
   draft.showHelpAfterError("(a command stands behind two dashes: agent-bash draft -- 'npm test')");
 }
 
-const CONFLICTS = oneOf<'stop' | 'skip'>(['stop', 'skip']);
+const CONFLICTS = oneOf<'stop' | 'skip' | 'merge'>(['stop', 'skip', 'merge']);
 const WHICH = oneOf<'first' | 'none'>(['first', 'none']);
 
 /**

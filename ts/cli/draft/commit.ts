@@ -4,7 +4,7 @@ import { complain, EXIT, Failure, paint, print, printable, printJson } from '../
 import { type DraftFlags, type PathFlags, pathsOf, withDraft, wordsOf } from './open.ts';
 
 interface CommitFlags extends PathFlags {
-  onConflict?: 'stop' | 'skip';
+  onConflict?: 'stop' | 'skip' | 'merge';
   dryRun?: boolean;
 }
 
