@@ -851,17 +851,18 @@ interface DraftOptions {
   name?: string | undefined;
   /**
    * What else commands may do, as in `bash()`: hosts, hidden paths, caches. Commands of a draft are always confined.
-   * They change files below the root, in a private `/tmp` and in caches alone, so `write`, `expose`, another `profile`,
-   * a shared `tmp` and `git` are refused.
+   * They change files below the root, in a private `/tmp` and in caches alone, so `write`, `expose`, another `profile`
+   * and a shared `tmp` are refused. With git `'none'` a git directory outside of the root is not drafted, and is only
+   * read.
    *
    * @default {}
    * @example await openDraft({ confine: { network: { allow: ['registry.npmjs.org'] } } });
    */
   confine?: ConfineOptions | undefined;
   /**
-   * The TCP ports of the draft's loopback that this machine reaches, at most 64, or `'auto'`: each one at which a server
-   * listens. `Draft.port` says where. Each draft has a loopback of its own, so servers of several drafts may have the
-   * same port. With network `'full'` there is no such loopback, and it is refused.
+   * The TCP ports of the draft's loopback that this machine reaches, at most 64, or `'auto'`: each one at which a
+   * server listens. `Draft.port` says where. Each draft has a loopback of its own: servers of several drafts may have
+   * the same port. With network `'full'` there is no such loopback, and it is refused.
    *
    * @default none
    * @example await openDraft({ expose: [3000] });
@@ -954,12 +955,14 @@ interface DraftReadOptions {
 interface DraftCommitOptions extends DraftPaths {
   /**
    * What happens if a path was changed beside the draft: `'stop'` commits nothing, `'skip'` leaves such paths in the
-   * draft.
+   * draft. `'merge'` merges files of lines three ways, as `git merge-file` does, and is `'stop'` for all other paths:
+   * files over 1 MiB, files whose lines both have changed, and those that were changed outside before the first command
+   * that changed them had ended.
    *
    * @default 'stop'
    * @example const { skipped } = await draft.commit({ onConflict: 'skip' });
    */
-  onConflict?: 'stop' | 'skip' | undefined;
+  onConflict?: 'stop' | 'skip' | 'merge' | undefined;
   /**
    * Whether the commit only reports its effect and changes nothing.
    *

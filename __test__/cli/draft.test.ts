@@ -292,7 +292,7 @@ test.each([
   [['--id', 'd1', '--name', 'x', '--', 'true'], '--name, --root and --network are for a new draft'],
   [['changes'], "missing required argument 'id'"],
   [['changes', 'a', 'b'], 'too many arguments'],
-  [['commit', 'd1', '--on-conflict', 'merge'], 'It must be stop or skip.'],
+  [['commit', 'd1', '--on-conflict', 'theirs'], 'It must be stop, skip or merge.'],
   [['commit', 'd1', '--path', ''], '--path takes no empty path'],
   [['list', '--name', 'x'], "unknown option '--name'"],
 ])('draft %j is refused with a reason', async (args, reason) => {

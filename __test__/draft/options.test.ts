@@ -17,7 +17,6 @@ const WRONG: [object, string][] = [
   [{ confine: { write: ['/srv'] } }, 'confine.write'],
   [{ confine: { profile: 'read-only' } }, 'confine.profile'],
   [{ confine: { tmp: 'shared' } }, 'confine.tmp'],
-  [{ confine: { git: 'repository' } }, 'confine.git'],
   [{ confine: { expose: [3000] } }, 'confine.expose'],
   [{ confine: { wirte: [] } }, 'confine'],
   [{ naem: 'x' }, 'name'],

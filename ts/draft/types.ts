@@ -40,8 +40,9 @@ export interface DraftOptions {
   name?: string | undefined;
   /**
    * What else commands may do, as in `bash()`: hosts, hidden paths, caches. Commands of a draft are always confined.
-   * They change files below the root, in a private `/tmp` and in caches alone, so `write`, `expose`, another `profile`,
-   * a shared `tmp` and `git` are refused.
+   * They change files below the root, in a private `/tmp` and in caches alone, so `write`, `expose`, another `profile`
+   * and a shared `tmp` are refused. With git `'none'` a git directory outside of the root is not drafted, and is only
+   * read.
    *
    * @default {}
    * @example await openDraft({ confine: { network: { allow: ['registry.npmjs.org'] } } });

@@ -97,7 +97,9 @@ pub(super) fn build_world(
     let landlock = landlock_rules::ruleset(policy, place, own_network)?;
     (built.network, built.gate, built.landlock) = (network.is_some(), gate.is_some(), landlock.is_some());
     (built.terminals, built.watches) = (terminals.is_some(), protection.watches().is_some());
-    let drafted = policy.drafted().iter().map(|drafted| drafted.base.clone()).collect();
+    // A git directory may not be granted any more.
+    let drafted = policy.drafted().iter().map(|drafted| &drafted.base).filter(|base| policy.write.contains(base));
+    let drafted = drafted.cloned().collect();
     Ok(ConstructedWorld { built, proc, terminals, network, gate, landlock, protection, shown, drafted })
 }
 

@@ -86,6 +86,7 @@ pub use blank_world::{BlankWorld, overlaid_caches};
 use confine_gate::{WorldStatusBoard, WorldStatusSlot};
 use confine_policy::WorldFacts;
 use filter::SyscallFilterMode;
+pub use git::outer_git_directories;
 pub use guard_freshness::GuardFreshness;
 pub use init_connection::InitConnection;
 pub use joined_world::{JoinOutcome, JoinedWorld, join};

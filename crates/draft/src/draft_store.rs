@@ -198,9 +198,7 @@ impl DraftStore {
     /// If a directory cannot be drafted, or nothing can be written.
     pub fn begin(&self, id: &str, settings: DraftSettings, bases: &[PathBuf]) -> Result<StoredDraft, DraftError> {
         let root = bases.first().cloned().unwrap_or_default();
-        for base in bases {
-            self.check_base(base)?;
-        }
+        self.check_root(&root)?;
         self.make(id, |path| {
             let failed = |source| DraftError::System { path: path.to_owned(), source };
             let layers: Vec<_> = layers_in(path, bases).collect();
@@ -235,20 +233,16 @@ impl DraftStore {
     }
 
     /// Fails if a directory cannot be drafted.
-    fn check_base(&self, base: &Path) -> Result<(), DraftError> {
-        let refused = |why| Err(DraftError::Root { root: base.to_owned(), why });
-        if base.parent().is_none() {
+    fn check_root(&self, root: &Path) -> Result<(), DraftError> {
+        let refused = |why| Err(DraftError::Root { root: root.to_owned(), why });
+        if root.parent().is_none() {
             return refused("it is the root of the file system");
         }
-        if self.path.starts_with(base) {
+        if self.path.starts_with(root) {
             return refused("it holds the store of drafts");
         }
-        if self
-            .list()
-            .iter()
-            .flat_map(|draft| &draft.record.layers)
-            .any(|layer| layer.base != base && layer.base.starts_with(base))
-        {
+        let is_below = |draft: &StoredDraft| draft.record.root != root && draft.record.root.starts_with(root);
+        if self.list().iter().any(is_below) {
             return refused("a draft of a directory in it is open");
         }
         Ok(())

@@ -99,6 +99,12 @@ impl GitDirectoryGrants {
     }
 }
 
+/// Returns the git directories outside of the write roots of a policy in which git needs to write, as far as they are
+/// granted.
+pub fn outer_git_directories(policy: &ConfinementPolicy, state: &Path) -> Vec<PathBuf> {
+    GitDirectoryGrants::of(policy, state).paths().map(Path::to_owned).collect()
+}
+
 /// Returns why a directory must not be granted.
 fn refusal_reason(
     wanted: &ExaminedDirectory,
@@ -119,6 +125,8 @@ fn refusal_reason(
         Some(format!("{} is hidden", one.display()))
     } else if let Some(one) = protected.into_iter().find(|one| path.starts_with(one)) {
         Some(format!("{} is protected", one.display()))
+    } else if policy.draft.is_some() && policy.drafted_at(path).is_none() {
+        Some("the draft has begun without it".to_owned())
     } else {
         inside().map(|one| format!("it contains {}", one.display()))
     }

@@ -8,12 +8,12 @@ use serde::Deserialize;
 
 use super::draft_fault::{DraftFault, DraftReason};
 use super::draft_ports::{CurrentPolicy, reach};
-use super::open_draft::{DraftName, finish_commit};
+use super::open_draft::{DraftName, confinement_of, finish_commit};
 use crate::error::RunError;
 use crate::request::{RequestError, drafts_directory, undo_store};
-use crate::supervise::HelperProcesses;
-use confine_policy::{PolicyEnvironment, RawConfine, RawNetwork, RealHost};
-use confine_world::NAMESPACES;
+use crate::supervise::{HelperProcesses, state_of_worlds};
+use confine_policy::{PolicyEnvironment, RawConfine, RawNetwork, RealHost, make_policy};
+use confine_world::{NAMESPACES, outer_git_directories};
 use draft::difference::DraftDifference;
 use draft::draft_commit::CommitRequest;
 use draft::draft_effect::effect_of;
@@ -134,9 +134,14 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
         check_confinement(&confine, expose.is_some())?;
         let root = resolve(&root.unwrap_or_else(|| default_root(&cwd)))?;
         check_root(&root, environment)?;
+        let raw = confinement_of(&confine, &dir).map_err(RequestError::from)?;
+        let policy = make_policy(&raw, &root, &RealHost { environment }).map_err(RequestError::from)?;
+        // Git writes there, too.
+        let outer = outer_git_directories(&policy, &state_of_worlds());
+        let bases: Vec<_> = std::iter::once(root).chain(outer).collect();
         let keep = keep_ms.map_or(DraftRetention::Hosts, DraftRetention::Unused);
         let settings = DraftSettings { name, confine, expose, keep };
-        let made = store.begin(&new_id_of('d'), settings, &[root]);
+        let made = store.begin(&new_id_of('d'), settings, &bases);
         made.map_err(DraftFault::from)?
     };
     let name = DraftName { id: stored.record.id.clone(), dir: dir.clone() };
@@ -174,7 +179,7 @@ pub fn changes(name: &DraftName, paths: &[PathBuf]) -> Result<DraftChanges, Draf
     let stored = find(name)?;
     let all = chosen_differences(&stored, paths)?;
     let conflicts = all.iter().filter_map(|one| Some((one.path.clone(), one.conflict?))).collect();
-    let effect = effect_of(&all).map_err(|error| unreadable(&stored, &error))?;
+    let effect = effect_of(&in_root(&stored, all)).map_err(|error| unreadable(&stored, &error))?;
     Ok(DraftChanges { effect, bytes: stored.bytes(), conflicts })
 }
 
@@ -184,7 +189,7 @@ pub fn changes(name: &DraftName, paths: &[PathBuf]) -> Result<DraftChanges, Draf
 /// As [`changes`].
 pub fn diff(name: &DraftName, paths: &[PathBuf], limits: PatchLimits) -> Result<String, DraftFault> {
     let stored = find(name)?;
-    let all = chosen_differences(&stored, paths)?;
+    let all = in_root(&stored, chosen_differences(&stored, paths)?);
     let renamed = effect_of(&all).map_err(|error| unreadable(&stored, &error))?.renamed;
     patch_of(&all, &renamed, &stored.record.root, limits).map_err(|error| unreadable(&stored, &error))
 }
@@ -296,7 +301,7 @@ impl DraftDescription {
     /// # Errors
     /// If something cannot be read.
     pub fn effect(&self) -> Result<NetEffect, DraftFault> {
-        let all = chosen_differences(&self.stored, &[])?;
+        let all = in_root(&self.stored, chosen_differences(&self.stored, &[])?);
         effect_of(&all).map_err(|error| unreadable(&self.stored, &error))
     }
 }
@@ -372,6 +377,12 @@ fn chosen_differences(stored: &StoredDraft, paths: &[PathBuf]) -> Result<Vec<Dra
     Ok(all)
 }
 
+/// Returns the differences in the root: a git directory elsewhere is drafted, and not shown.
+fn in_root(stored: &StoredDraft, mut all: Vec<DraftDifference>) -> Vec<DraftDifference> {
+    all.retain(|one| is_within(&one.path, &stored.record.root));
+    all
+}
+
 /// Checks the options of the confinement of a draft's commands, of which nothing may reach out of the draft.
 ///
 /// # Errors
@@ -384,7 +395,6 @@ fn check_confinement(options: &str, exposes: bool) -> Result<(), RunError> {
         RawConfine { profile: Some(profile), .. } if profile != "workspace" => refused("profile", workspace),
         RawConfine { write, .. } if !write.is_empty() => refused("write", workspace),
         RawConfine { tmp: Some(tmp), .. } if tmp != "private" => refused("tmp", workspace),
-        RawConfine { git: Some(git), .. } if git != "none" => refused("git", workspace),
         RawConfine { expose, .. } if !expose.is_empty() => refused("expose", "give the draft the option expose"),
         RawConfine { network: Some(RawNetwork::Word(word)), .. } if exposes && word == "full" => {
             refused("network", "with 'full' every port is the host's own already; leave expose out")

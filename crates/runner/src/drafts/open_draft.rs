@@ -173,7 +173,7 @@ impl OpenDraft {
             return Ok(view.clone());
         }
         let owner = next_owner();
-        let raw = confinement_of(stored)?;
+        let raw = confinement_of(&stored.record.settings.confine, &self.name.dir)?;
         let made = policy_for_owner(raw, owner, &stored.record.root, &RealHost { environment })?;
         let mut policy = (*made).clone();
         policy.policy.draft = Some(stored.tree());
@@ -252,7 +252,7 @@ impl DraftUse {
     /// # Errors
     /// If something cannot be read.
     pub fn moment(&self) -> io::Result<DraftMoment> {
-        DraftMoment::read(&self.stored.record.layers)
+        DraftMoment::read(self.stored.record.layers.get(..1).unwrap_or_default())
     }
 
     /// Returns the receipt of the changes since an earlier moment. Blocks.
@@ -297,10 +297,7 @@ pub(super) fn finish_commit(stored: StoredDraft) -> Result<(), DraftFault> {
     Ok(())
 }
 
-/// Returns the options of the confinement of a draft's commands.
-fn confinement_of(stored: &StoredDraft) -> Result<RawConfine, PolicyError> {
-    let raw = RawConfine::from_json(&stored.record.settings.confine)?;
-    let store = stored.tree().room.parent().map(|store| store.to_string_lossy().into_owned());
-    // A repository that lies elsewhere is not drafted.
-    Ok(RawConfine { git: Some("none".into()), store, ..raw })
+/// Returns the options of the confinement of a draft's commands. `dir`: the directory of all drafts.
+pub(super) fn confinement_of(options: &str, dir: &Path) -> Result<RawConfine, PolicyError> {
+    Ok(RawConfine { store: Some(dir.to_string_lossy().into_owned()), ..RawConfine::from_json(options)? })
 }

@@ -150,7 +150,15 @@ fn confine_environment(plan: &mut ChildPlan, policy: &ConfinementPolicy) {
         plan.take_variable("TMPDIR");
         plan.set_variable("TMPDIR", b"/tmp");
     }
+    if policy.draft.is_some() {
+        // A drafted directory is a file system of its own, at which git would end its search for a repository.
+        let own = plan.take_variable(ACROSS_FILE_SYSTEMS);
+        plan.set_variable(ACROSS_FILE_SYSTEMS, own.as_deref().unwrap_or(b"1"));
+    }
 }
+
+/// Lets git search for a repository in directories above that are on other file systems.
+const ACROSS_FILE_SYSTEMS: &str = "GIT_DISCOVERY_ACROSS_FILESYSTEM";
 
 /// Sets the variables of a world that is made. Returns whether any has changed.
 pub fn enter_world(plan: &mut ChildPlan, facts: &WorldFacts) -> bool {

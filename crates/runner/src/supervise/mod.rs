@@ -11,7 +11,7 @@ mod world_owners;
 pub use client::{
     AdmissionSlot, CommandAdmission, HelperError, HelperProcesses, ProcessTraces, RunningCommand, SentCommand,
     ShimCommand, ShimEvent, TaskAdmission, TaskEvent, TaskLink, TaskSender, WarmShellCounts, WorldFailure, carrier,
-    connect, use_own_program, warm_up,
+    connect, state_of_worlds, use_own_program, warm_up,
 };
 pub use evidence_watch::EvidenceWatch;
 pub use facts::{blocked_notes, facts};

@@ -19,4 +19,4 @@ pub use shim_command::{ShimCommand, ShimEvent};
 pub use shim_launch::{RunningCommand, SentCommand, warm_up};
 pub use shim_pool::WarmShellCounts;
 pub use task_link::{TaskEvent, TaskLink, TaskSender, connect};
-pub use world_table::WorldFailure;
+pub use world_table::{WorldFailure, state_of_worlds};
