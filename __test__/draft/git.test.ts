@@ -5,7 +5,8 @@ import { bash, undo } from 'agent-bash';
 import { describe, expect } from 'vitest';
 import { draftTest, project, treeOf } from './support.ts';
 
-const COMMIT = 'echo 1 >new && git add new && git -c user.name=t -c user.email=t@t commit -qm second && git log --format=%s';
+const COMMIT =
+  'echo 1 >new && git add new && git -c user.name=t -c user.email=t@t commit -qm second && git log --format=%s';
 
 /** Subjects of the commits that a person sees in a directory. */
 const log = (cwd: string) => execFileSync('git', ['log', '--format=%s'], { cwd, encoding: 'utf8' });

@@ -62,7 +62,11 @@ const LIST: Checks<ListDraftsOptions> = { root: path, dir: path };
 const CHANGES: Checks<DraftChangesOptions> = { paths, list: wholeNumber(0) };
 const DIFF: Checks<DraftDiffOptions> = { paths, context: wholeNumber(0), maxBytes: wholeNumber(1) };
 const READ: Checks<DraftReadOptions> = { side: oneOf('draft', 'base') };
-const COMMIT: Checks<DraftCommitOptions> = { paths, onConflict: oneOf('stop', 'skip', 'merge'), dryRun: type('boolean') };
+const COMMIT: Checks<DraftCommitOptions> = {
+  paths,
+  onConflict: oneOf('stop', 'skip', 'merge'),
+  dryRun: type('boolean'),
+};
 
 export const checkOpenDraft = (options: unknown) => checkFields<DraftOptions>('openDraft', options, OPEN);
 export const checkDrafts = (options: unknown) => checkFields<ListDraftsOptions>('drafts', options, LIST);
