@@ -111,7 +111,8 @@ draftTest('a conflict stops a commit, is shown beside both sides, and may stay i
     .getByRole('status')
     .getByText(/^Nothing was committed from late: 1 path was changed in the project as well/)
     .waitFor();
-  expect(await tab.locator(':focus').textContent()).toBe('Commit without these');
+  const focused = async () => (await tab.locator(':focus').textContent()) === 'Commit without these';
+  await until(focused, 'the way to go on has the focus');
   const sides = conflicts.getByRole('table');
   await sides.getByRole('row', { name: '2 two' }).waitFor();
   expect(await sides.getByRole('row').allInnerTexts()).toEqual([
