@@ -3138,7 +3138,7 @@ declare class Draft {
   /**
    * Resolves with the place at which this machine reaches a port of the draft, or with `null` if `expose` does not have
    * it. With `'auto'` it is `null` as long as no server listens there. The place stays as long as this process has the
-   * draft open, also if a server starts or a commit is made meanwhile; without a server, connections are closed.
+   * draft open, also if a server starts or a commit is made meanwhile; without a server, connections are reset.
    *
    * @example const place = await draft.port(3000);
    */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { BackgroundRegistry, bash, type Draft, type DraftOptions } from 'agent-bash';
 import { describe, expect, it } from 'vitest';
 import { host, rejection, until } from '../support/index.ts';
@@ -12,6 +14,13 @@ async function serve(draft: Draft, text: string, address = '127.0.0.1', port = P
   const task = await registry.start(`exec node -e "${code}"`);
   await registry.wait(task.id, { pattern: 'up' });
   return { end: () => registry.kill(task.id) };
+}
+
+/** Resolves when a place has ended a connection without a byte. `fetch` of Node 20 may wait forever for that. */
+async function nobody(port = 0) {
+  const socket = connect(port, '127.0.0.1');
+  const ended = await once(socket.resume(), 'close').catch((error) => error.code);
+  expect([ended, socket.bytesRead]).toEqual([expect.stringMatching(/^ECONN(RESET|REFUSED)$/), 0]);
 }
 
 const answer = async (url: string | undefined) => (await fetch(url ?? '')).text();
@@ -33,7 +42,7 @@ describe('a port of a draft', () => {
     const draft = await open({ expose: [PORT] });
     const place = await draft.port(PORT);
     expect(place).toEqual({ port: expect.any(Number), url: `http://127.0.0.1:${place?.port}` });
-    await expect(answer(place?.url)).rejects.toThrow('fetch failed');
+    await nobody(place?.port);
     const first = await serve(draft, 'first');
     expect(await answer(place?.url)).toBe('first');
     await first.end();
@@ -43,7 +52,7 @@ describe('a port of a draft', () => {
     expect(await draft.port(PORT)).toEqual(place);
     expect(await answer(place?.url)).toBe('second');
     await draft.close();
-    await expect(answer(place?.url)).rejects.toThrow('fetch failed');
+    await nobody(place?.port);
   });
 
   draftTest("is none unless it is exposed, and with 'auto' unless a server listens", async () => {

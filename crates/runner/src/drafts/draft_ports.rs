@@ -87,10 +87,15 @@ async fn serve(listener: TcpListener, policy: CurrentPolicy, port: u16, connecti
         let Ok(place) = Arc::clone(&connections).acquire_owned().await else { return };
         let policy = Arc::clone(&policy);
         tokio::spawn(async move {
-            if let Ok(mut server) = reach(policy(), port).await {
-                let _cut = copy_bidirectional(&mut visitor, &mut server).await;
+            let is_whole = match reach(policy(), port).await {
+                Ok(mut server) => copy_bidirectional(&mut visitor, &mut server).await.is_ok(),
+                Err(_) => false,
+            };
+            if !is_whole {
+                // Its other end must not take a part for the whole.
+                let _gone = visitor.set_zero_linger();
             }
-            drop(place);
+            drop((visitor, place));
         });
     }
 }
