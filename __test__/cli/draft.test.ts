@@ -4,11 +4,12 @@ import { bash, type Committed, type DraftChanges, type DraftInfo, openDraft, Pty
 import { describe, expect, test } from 'vitest';
 import { draftTest, type Project, project } from '../draft/support.ts';
 import { folder, HANG } from '../support/index.ts';
-import { type Ended, PROGRAM, Program } from './support.ts';
+import { type Ended, PROGRAM, Program, type Run } from './support.ts';
 
 /** A project, and the program as it is called in it. */
 interface Scene extends Project {
   draft(...args: string[]): Promise<Ended>;
+  started(...args: string[]): Run;
   json<T>(...args: string[]): Promise<T>;
   /** Runs a command in a new draft of this process, and returns its id. */
   made(command: string): Promise<string>;
@@ -19,7 +20,8 @@ function scene(): Scene {
   const given = project();
   const env = { XDG_STATE_HOME: process.env.XDG_STATE_HOME };
   const program = new Program(env);
-  const draft = (...args: string[]) => program.start(['draft', ...args], undefined, given.root).ended;
+  const started = (...args: string[]) => program.start(['draft', ...args], undefined, given.root);
+  const draft = (...args: string[]) => started(...args).ended;
   const json = async <T>(verb: string, ...args: string[]) =>
     JSON.parse((await draft(verb, '--json', ...args)).stdout) as T;
   const made = async (command: string) => {
@@ -27,7 +29,7 @@ function scene(): Scene {
     await bash(command, { draft });
     return draft.id;
   };
-  return { ...given, draft, json, made, env };
+  return { ...given, draft, started, json, made, env };
 }
 
 describe('agent-bash draft -- COMMAND', () => {
@@ -47,6 +49,18 @@ agent-bash: drop: agent-bash draft discard ${id}
     expect(tree()).toEqual(before);
     expect(await draft('--id', id.slice(0, 6), '--', 'cat', 'a')).toMatchObject({ code: 0, stdout: 'a\nmine\n' });
     expect(await json('list')).toMatchObject([{ id, name: 'try it', root, runs: 2 }]);
+  });
+
+  draftTest('says where a port of the draft is reached while it runs', async () => {
+    const { draft, started } = scene();
+    const code = "require('http').createServer((_, to) => to.end('up')).listen(3000, () => console.log('listens'))";
+    const run = started('--expose', '3000', '--', `node -e "${code}"`);
+    await run.says(/listens/);
+    const [, url = ''] = /^agent-bash: port 3000 of the draft: (http:.*)$/m.exec(run.stderr()) ?? [];
+    expect(await (await fetch(url)).text()).toBe('up');
+    run.child.kill('SIGINT');
+    await run.ended;
+    expect(await draft('--expose', '70000', '--', 'true')).toMatchObject({ code: 2 });
   });
 
   draftTest('takes words behind the dashes as they are, verbs, flags and spaces, too', async () => {
@@ -289,7 +303,7 @@ test.each([
   [['--name', 'x'], "unknown option '--name'\n(a command stands behind two dashes: agent-bash draft -- 'npm test')"],
   [['npm test'], "unknown command 'npm test'"],
   [['--name', 'x', '--'], "missing required argument 'command'"],
-  [['--id', 'd1', '--name', 'x', '--', 'true'], '--name, --root and --network are for a new draft'],
+  [['--id', 'd1', '--name', 'x', '--', 'true'], '--name, --root, --network and --expose are for a new draft'],
   [['changes'], "missing required argument 'id'"],
   [['changes', 'a', 'b'], 'too many arguments'],
   [['commit', 'd1', '--on-conflict', 'theirs'], 'It must be stop, skip or merge.'],

@@ -60,6 +60,11 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
+/** Collects the ports of a repeated option, in order. */
+export function gatherPorts(text: string, before: number[] = []): number[] {
+  return [...before, parsePort(text)];
+}
+
 /** Parses a number of lines, from 0. */
 export function parseLines(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);

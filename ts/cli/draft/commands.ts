@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { oneOf } from '../record.ts';
-import { gather } from '../values.ts';
+import { gather, gatherPorts } from '../values.ts';
 import { changes, diff } from './changes.ts';
 import { commit, discard } from './commit.ts';
 import { list } from './list.ts';
@@ -39,6 +39,7 @@ export function addDraft(made: Command): void {
     .option('--name <name>', 'a name of the draft, for people')
     .option('--root <dir>', ROOT)
     .option('--network <host>', HOST, gather)
+    .option('--expose <port>', 'a port of the draft that this machine reaches, at a place that is printed', gatherPorts)
     .option('--id <id>', 'in this draft, in place of a new one')
     .addHelpText('after', '\nExit code: that of the command. A new draft without changes is discarded.')
     .action(run);

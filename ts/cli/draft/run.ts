@@ -1,6 +1,6 @@
 import { type BashResult, bash, type Draft, openDraft } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
-import { EXIT, Failure, printJson, readerGone } from '../console.ts';
+import { EXIT, Failure, printJson, readerGone, remark } from '../console.ts';
 import { spaced } from '../destination.ts';
 import { interruptible } from '../interruption.ts';
 import { codeOf, explain, LIVE, ledger } from '../run.ts';
@@ -11,14 +11,15 @@ interface RunFlags extends DraftFlags {
   name?: string;
   root?: string;
   network?: string[];
+  expose?: number[];
   id?: string;
 }
 
 /** `agent-bash draft -- COMMAND`: runs a command in a new draft or that of `--id`, and says how to go on. */
 export async function run(words: string[], flags: RunFlags): Promise<void> {
-  const { id, name, root, network } = flags;
-  if (id !== undefined && (name !== undefined || root !== undefined || network)) {
-    throw new Failure('ERR_BASH_INVALID_ARG', '--name, --root and --network are for a new draft', EXIT.usage);
+  const { id, name, root, network, expose } = flags;
+  if (id !== undefined && (name !== undefined || root !== undefined || network || expose)) {
+    throw new Failure('ERR_BASH_INVALID_ARG', '--name, --root, --network and --expose are for a new draft', EXIT.usage);
   }
   // A single word is a whole command, as in `agent-bash run`.
   const command = words.length === 1 ? String(words[0]) : spaced(words).trim();
@@ -32,9 +33,14 @@ export async function run(words: string[], flags: RunFlags): Promise<void> {
 }
 
 async function runInNew(command: string, flags: RunFlags): Promise<void> {
-  const { name, root, network, dir } = flags;
-  const draft = await openDraft({ name, root, dir, ...(network && { confine: { network: { allow: network } } }) });
+  const { name, root, network, expose, dir, json } = flags;
+  const confine = network && { network: { allow: network } };
+  const draft = await openDraft({ name, root, dir, expose, confine });
   try {
+    for (const port of expose ?? []) {
+      const url = (await draft.port(port))?.url;
+      if (!json) await remark(`port ${port} of the draft: ${url}`);
+    }
     const result = await runIn(draft, command, flags).catch(async (error) => {
       // Nothing has run, so nothing is worth keeping.
       await draft.discard();
