@@ -71,15 +71,18 @@ impl BaseMemory {
     ) -> io::Result<Vec<(PathBuf, BaseThing)>> {
         let mut found = Vec::new();
         layer.walk(&mut |LayerChange { path, draft, base }| {
-            if self.0.contains_key(&path) || draft.state.is_absent() {
+            let is_file = draft.state.file().and(base.file()).is_some();
+            // What a commit has put there was not read.
+            let is_read = self.0.get(&path).map(|known| known.contents.is_some() || !is_file);
+            if is_read == Some(true) || draft.state.is_absent() {
                 return;
             }
-            let is_unchanged = |path: &Path| changed_at(path).is_ok_and(|at| at.is_none_or(|at| at <= began));
+            let since = self.since(&path, began);
+            let is_unchanged = |path: &Path| changed_at(path).is_ok_and(|at| at.is_none_or(|at| at <= since));
             // The time of a directory also tells of its entries.
             if !base.is_directory() && !is_unchanged(&path) {
                 return;
             }
-            let is_file = draft.state.file().and(base.file()).is_some();
             let bytes = if is_file { read_file(&path, MOST_KEPT).ok() } else { None };
             let contents = match &bytes {
                 Some(bytes) => Some(hash_bytes(bytes)),
@@ -87,9 +90,10 @@ impl BaseMemory {
                 None => None,
             };
             // The file may have changed while it was read.
-            if base.is_directory() || is_unchanged(&path) {
+            let is_news = is_read.is_none() || contents.is_some();
+            if is_news && (base.is_directory() || is_unchanged(&path)) {
                 let kept = bytes.filter(|bytes| !bytes.contains(&0)).and_then(|bytes| keep(&bytes));
-                found.push((path, BaseThing { state: base, contents, kept, since: began, is_whole: false }));
+                found.push((path, BaseThing { state: base, contents, kept, since, is_whole: false }));
             }
         })?;
         Ok(found)

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use super::base_memory::{BaseThing, committed_things, touched_directories};
 use super::commit::{CommitExecutor, CommitOutcome, CommitStopped, applied_paths};
 use super::difference::DraftDifference;
+use super::draft_effect::listing_of;
 use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft, StoredDraft};
 use super::merge::MergedFile;
 use serde::Deserialize;
 
 use protocol::task::{MachineIdentity, now_ms};
+use receipt::net::PathListing;
 use undo::path_map::is_within;
 use undo::path_state::PathState;
 use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError, VERSION};
@@ -134,8 +136,18 @@ impl LockedDraft {
     ) -> Result<Vec<MergedFile>, CommitError> {
         let memory = self.draft.memory()?;
         let is_beside = |one: &&DraftDifference| beside.binary_search_by(|(path, _)| path.cmp(&one.path)).is_ok();
+        // The files of a repository belong together.
+        let is_mergeable = |one: &&DraftDifference| {
+            is_within(&one.path, &self.draft.record.root) && listing_of(&one.path) == PathListing::Listed
+        };
         let merged = |one| MergedFile::of(one, &memory, |seen| self.draft.kept(seen)).transpose();
-        let merged = all.iter().flatten().filter(is_beside).filter_map(merged).collect::<io::Result<Vec<_>>>();
+        let merged = all
+            .iter()
+            .flatten()
+            .filter(is_beside)
+            .filter(is_mergeable)
+            .filter_map(merged)
+            .collect::<io::Result<Vec<_>>>();
         let mut merged = merged.map_err(|error| self.failed(error))?;
         merged.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(merged)

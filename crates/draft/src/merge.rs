@@ -120,4 +120,38 @@ mod tests {
             assert_eq!(merge(ancestor, ours, theirs).as_deref(), merged, "{ours:?} {theirs:?}");
         }
     }
+
+    /// Returns what git makes of three versions. `None`: it finds a conflict.
+    fn merged_by_git(folder: &Path, versions: [&str; 3]) -> Option<String> {
+        for (name, text) in ["ours", "ancestor", "theirs"].iter().zip(versions) {
+            fs::write(folder.join(name), text).expect("written");
+        }
+        let words = ["merge-file", "-p", "-q", "ours", "ancestor", "theirs"];
+        let ended = std::process::Command::new("git").args(words).current_dir(folder).output().expect("git");
+        ended.status.success().then(|| String::from_utf8(ended.stdout).expect("text"))
+    }
+
+    #[test]
+    fn what_is_merged_is_what_git_makes_of_it() {
+        use proptest::prelude::*;
+
+        let folder = tempfile::tempdir().expect("a directory");
+        let lines = || proptest::collection::vec("[abc]?\n", 0..9).prop_map(|lines| lines.concat());
+        let edit = || (0_usize..9, 0_usize..3, "([xy]\n){0,2}");
+        let edited = |text: &str, (at, gone, new): (usize, usize, String)| {
+            let lines: Vec<_> = text.split_inclusive('\n').collect();
+            let at = at.min(lines.len());
+            [lines[..at].concat(), new, lines[(at + gone).min(lines.len())..].concat()].concat()
+        };
+        let cases = proptest::test_runner::Config::with_cases(300);
+        proptest::test_runner::TestRunner::new(cases)
+            .run(&(lines(), edit(), edit()), |(ancestor, one, other)| {
+                let (ours, theirs) = (edited(&ancestor, one), edited(&ancestor, other));
+                if let Some(text) = merge(&ancestor, &ours, &theirs) {
+                    prop_assert_eq!(Some(text), merged_by_git(folder.path(), [&ours, &ancestor, &theirs]));
+                }
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{error}"));
+    }
 }

@@ -751,3 +751,31 @@ fn a_file_that_both_have_changed_is_merged() {
     undo::undo(&scene.undo, "r3", UndoRequest::default()).expect("an undo");
     assert_eq!(tree_of(&scene.base), before);
 }
+
+#[test]
+fn no_file_of_a_repository_is_merged() {
+    let scene = StoredScene::new();
+    sh(&scene.base, "mkdir .git; seq 9 >.git/packed-refs");
+    let scene = StoredScene { store: DraftStore::at(scene.folder.path().join("others")), ..scene };
+    scene.store.begin("d1", settings(None), std::slice::from_ref(&scene.base)).expect("a draft");
+    scene.run("sed -i 's/2/two/' .git/packed-refs");
+    sh(&scene.base, "sed -i 's/8/acht/' .git/packed-refs");
+    let stopped = scene.commit("r1", &[], ConflictHandling::Merge);
+    assert_eq!((stopped.conflicts.len(), stopped.run), (1, None));
+}
+
+#[test]
+fn a_file_is_merged_again_after_a_commit_of_it() {
+    let scene = StoredScene::new();
+    sh(&scene.base, "seq 20 >lines");
+    let scene = StoredScene { store: DraftStore::at(scene.folder.path().join("others")), ..scene };
+    scene.store.begin("d1", settings(None), std::slice::from_ref(&scene.base)).expect("a draft");
+    scene.run("sed -i 's/^3$/three/' lines; mkdir whole; seq 20 >whole/lines");
+    scene.commit("r1", &["lines", "whole"], ConflictHandling::Stop);
+    scene.run("sed -i 's/^10$/ten/' lines whole/lines");
+    sh(&scene.base, "sed -i 's/^1$/one/' lines whole/lines");
+    let merged = scene.commit("r2", &[], ConflictHandling::Merge);
+    assert_eq!((scene.short(&merged.applied), merged.conflicts), (vec!["lines".into(), "whole/lines".into()], vec![]));
+    sh(&scene.base, "[ \"$(sed -n '1p;3p;10p' lines | xargs)\" = 'one three ten' ]");
+    sh(&scene.base, "[ \"$(sed -n '1p;3p;10p' whole/lines | xargs)\" = 'one 3 ten' ]");
+}
