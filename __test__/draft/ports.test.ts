@@ -8,9 +8,14 @@ import { draftTest, project } from './support.ts';
 const PORT = 3000;
 
 /** Starts a server in a draft, which answers with a text. */
-async function serve(draft: Draft, text: string, address = '127.0.0.1', port = PORT) {
+function serve(draft: Draft, text: string, address = '127.0.0.1') {
+  return started(draft, `require('http').createServer((_, to) => to.end('${text}'))`, address);
+}
+
+/** Starts a server, which is made by this code. */
+async function started(draft: Draft, server: string, address = '127.0.0.1') {
   const registry = new BackgroundRegistry({ draft });
-  const code = `require('http').createServer((_, to) => to.end('${text}')).listen(${port}, '${address}', () => console.log('up'))`;
+  const code = `const server = ${server}; server.listen(${PORT}, '${address}', () => console.log('up'))`;
   const task = await registry.start(`exec node -e "${code}"`);
   await registry.wait(task.id, { pattern: 'up' });
   return { end: () => registry.kill(task.id) };
@@ -64,6 +69,16 @@ describe('a port of a draft', () => {
     for (const draft of [none, auto]) await serve(draft, 'up', '0.0.0.0');
     expect(await none.port(PORT)).toBe(null);
     expect(await answer((await auto.port(PORT))?.url)).toBe('up');
+  });
+
+  draftTest("is looked for without a connection with 'auto': a server may take only one", async () => {
+    const { open } = project();
+    const draft = await open({ expose: 'auto' });
+    await started(draft, "require('net').createServer((visitor) => { visitor.end('once'); server.close() })");
+    await draft.port(PORT);
+    const place = await draft.port(PORT);
+    const socket = connect(place?.port ?? 0, '127.0.0.1');
+    expect(String(await once(socket, 'data'))).toBe('once');
   });
 
   draftTest('leads another process to the server that one has started', async () => {

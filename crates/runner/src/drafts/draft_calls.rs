@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use serde::Deserialize;
 
 use super::draft_fault::{DraftFault, DraftReason};
-use super::draft_ports::{CurrentPolicy, reach};
+use super::draft_ports::CurrentPolicy;
 use super::open_draft::{DraftName, confinement_of, finish_commit};
 use crate::error::RunError;
 use crate::request::{RequestError, drafts_directory, undo_store};
@@ -284,10 +284,16 @@ pub fn fork(name: &DraftName, people_call_it: Option<String>) -> Result<DraftDes
 pub fn port(name: &DraftName, port: u16) -> Result<Option<u16>, RunError> {
     let open = name.opened()?;
     let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, ""))?;
-    match find(name)?.record.settings.expose {
-        Some(ExposedPorts::Listed(ports)) if ports.contains(&port) => {}
-        Some(ExposedPorts::Any(_)) if helpers.runtime().block_on(reach(open.current_policy(), port)).is_ok() => {}
-        _ => return Ok(None),
+    // No connection is made: a server may take only one.
+    let has_server =
+        |policy: Arc<_>| matches!(helpers.runtime().block_on(helpers.reach_server(&policy, port)), Ok(Some(_)));
+    let is_exposed = match find(name)?.record.settings.expose {
+        Some(ExposedPorts::Listed(ports)) => ports.contains(&port),
+        Some(ExposedPorts::Any(_)) => open.current_policy().is_some_and(has_server),
+        None => false,
+    };
+    if !is_exposed {
+        return Ok(None);
     }
     let draft = Arc::downgrade(&open);
     let policy: CurrentPolicy = Arc::new(move || draft.upgrade()?.current_policy());

@@ -101,10 +101,7 @@ async fn serve(listener: TcpListener, policy: CurrentPolicy, port: u16, connecti
 }
 
 /// Connects to the server at a port of the world that a confinement has now.
-///
-/// # Errors
-/// If there is no such server.
-pub async fn reach(policy: Option<Arc<OwnedPolicy>>, port: u16) -> io::Result<TcpStream> {
+async fn reach(policy: Option<Arc<OwnedPolicy>>, port: u16) -> io::Result<TcpStream> {
     let nobody = || io::Error::from(Errno::ECONNREFUSED);
     let helpers = HelperProcesses::if_made().ok_or_else(nobody)?;
     let (socket, address) = helpers.reach_server(&policy.ok_or_else(nobody)?, port).await?.ok_or_else(nobody)?;
