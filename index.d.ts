@@ -956,8 +956,8 @@ interface DraftCommitOptions extends DraftPaths {
   /**
    * What happens if a path was changed beside the draft: `'stop'` commits nothing, `'skip'` leaves such paths in the
    * draft. `'merge'` merges files of lines three ways, as `git merge-file` does, and is `'stop'` for all other paths:
-   * files over 1 MiB, files in `.git`, files whose lines both have changed, and those that were changed outside before the first command
-   * that changed them had ended.
+   * files over 1 MiB, files in `.git`, files of which both have changed the same or touching lines, and files that were
+   * changed outside before the first command that changed them had ended.
    *
    * @default 'stop'
    * @example const { skipped } = await draft.commit({ onConflict: 'skip' });

@@ -21,8 +21,8 @@ async function started(draft: Draft, server: string, address = '127.0.0.1') {
   return { end: () => registry.kill(task.id) };
 }
 
-/** Resolves when a place has ended a connection without a byte. `fetch` of Node 20 may wait forever for that. */
-async function nobody(port = 0) {
+/** Expects that a connection to a port here is refused or reset. `fetch` of Node 20 may wait forever for that. */
+async function endsWithoutAnswer(port = 0) {
   const socket = connect(port, '127.0.0.1');
   const ended = await once(socket.resume(), 'close').catch((error) => error.code);
   expect([ended, socket.bytesRead]).toEqual([expect.stringMatching(/^ECONN(RESET|REFUSED)$/), 0]);
@@ -47,7 +47,7 @@ describe('a port of a draft', () => {
     const draft = await open({ expose: [PORT] });
     const place = await draft.port(PORT);
     expect(place).toEqual({ port: expect.any(Number), url: `http://127.0.0.1:${place?.port}` });
-    await nobody(place?.port);
+    await endsWithoutAnswer(place?.port);
     const first = await serve(draft, 'first');
     expect(await answer(place?.url)).toBe('first');
     await first.end();
@@ -57,7 +57,7 @@ describe('a port of a draft', () => {
     expect(await draft.port(PORT)).toEqual(place);
     expect(await answer(place?.url)).toBe('second');
     await draft.close();
-    await nobody(place?.port);
+    await endsWithoutAnswer(place?.port);
   });
 
   draftTest("is none unless it is exposed, and with 'auto' unless a server listens", async () => {
@@ -110,7 +110,7 @@ describe('a port of a draft', () => {
   });
 });
 
-describe('a port that is none', () => {
+describe('an invalid port', () => {
   const wrong: DraftOptions['expose'][] = [[0], [65_536], [1.5], 'all' as 'auto', 3000 as never, Array(65).fill(1)];
 
   for (const expose of wrong) {

@@ -246,7 +246,7 @@ describe.concurrent('what is refused', () => {
   );
 });
 
-draftTest('a draft whose commit was cut short is listed, and nobody finishes the commit by looking', async () => {
+draftTest('looking at a draft whose commit was cut short does not finish the commit', async () => {
   const { pages, tab, events, project } = await openedWithProject();
   const { id } = await project.draft(WORK);
   const record = join(pages.state, 'agent-bash/drafts', id, 'draft.json');

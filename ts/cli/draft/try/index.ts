@@ -54,7 +54,7 @@ async function finish(attempts: Attempt[], first: Attempt | null, flags: TryFlag
   if (signal.aborted) return;
   process.exitCode = codeOf(attempts, chosen);
   const committed = chosen && (await commitOf(chosen, flags));
-  // Nothing was chosen, or a conflict has stopped the commit of what was.
+  // No draft was chosen, or a conflict has stopped the commit.
   const isOpen = commit === 'none' || (committed !== null && committed.conflicts.length > 0);
   const discarded = isOpen || keep ? 0 : await discardAll(attempts, flags);
   if (json) return printJson({ tries: attempts.map(forPrograms), chosen: chosen?.number ?? null, committed });
