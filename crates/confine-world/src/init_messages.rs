@@ -118,15 +118,16 @@ pub(super) fn wait_for(socket: &impl AsFd, kind: u8) -> io::Result<InitMessage> 
     receive_within(socket, kind, 0)
 }
 
-/// Receives a message of this kind, for which it waits this many milliseconds.
+/// Receives a message of this kind, for which it waits this many milliseconds. Its errors have numbers, by which they
+/// keep their reasons on the way to a host.
 pub(super) fn receive_within(socket: &impl AsFd, kind: u8, timeout: u16) -> io::Result<InitMessage> {
     if !is_readable(socket.as_fd(), timeout)? {
-        return Err(io::ErrorKind::TimedOut.into());
+        return Err(nix::errno::Errno::ETIMEDOUT.into());
     }
     match receive(socket)? {
         Some(message) if message.kind == kind => Ok(message),
-        Some(_) => Err(io::ErrorKind::InvalidData.into()),
-        None => Err(io::ErrorKind::UnexpectedEof.into()),
+        Some(_) => Err(nix::errno::Errno::EPROTO.into()),
+        None => Err(nix::errno::Errno::ECONNRESET.into()),
     }
 }
 
