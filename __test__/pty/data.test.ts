@@ -116,7 +116,9 @@ describe('data', () => {
       throw new Error('of a listener');
     });
     const whole = heard(session);
-    await session.start('printf one; sleep 0.1; printf two');
+    await session.start('stty -echo; printf one; read -r; printf two');
+    await until(() => gone !== '');
+    session.write('\n');
     await session.result();
     process.off('warning', warned);
     expect(whole()).toBe('onetwo');
