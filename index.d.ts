@@ -812,6 +812,550 @@ interface ConfineNetwork {
  */
 type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';
 //#endregion
+//#region ts/evidence/types.d.ts
+/** What a command proved: the end of each of its parts, and the failures that its exit code does not show. */
+interface Evidence {
+  /**
+   * `'failed'`: the command did not end by itself, its exit code is not 0, a test failed, or a failure is masked.
+   * `'unproven'`: no failure is known, but not every part is known to have ended well. Otherwise `'passed'`.
+   */
+  verdict: 'passed' | 'failed' | 'unproven';
+  /** Why the verdict is not `'passed'`, in a sentence; otherwise `null`. */
+  why: string | null;
+  /**
+   * How much `parts` knows. `'known'`: every process that the shell waited for. `'partial'`: some are missing, or a
+   * failure has no certain place. `'unknown'`: the shell could not be watched, as one that is not bash, or linked
+   * statically, or of macOS.
+   */
+  state: 'known' | 'partial' | 'unknown';
+  /**
+   * The programs that the command's own shell started or did not find, and what ran in a subshell: in the order of
+   * their start, at most 50. If there are more, failed ones are kept first.
+   */
+  parts: Part[];
+  /** The number of all parts. */
+  partsTotal: number;
+  /** Failures that the exit code of the command does not show, at most 20. */
+  masked: Masked[];
+  /**
+   * The first command whose exit code is not known and whose failure the text can hide, if `state` is not `'known'` and
+   * the command ended by itself. One in front of a pipe is preferred. Otherwise `null`.
+   */
+  notKnown: NotKnown | null;
+  /** The counts of tests, one for each runner whose output was recognised. */
+  tests: TestCounts[];
+  /** The parts that check something, at most 8: tests, lints, types, builds. */
+  checks: Check[];
+  /** The whole output of a pipeline's first program; `null` if none was kept. */
+  tap: Tap | null;
+}
+/** A part of a command that ran as a process of its own. */
+interface Part {
+  /** Its source, at most 200 characters. */
+  command: string;
+  /**
+   * Its place in the command: start and end in UTF-16 units. `null` for a part from elsewhere, as from `eval`, a file
+   * that was sourced, an alias or a function of a session.
+   */
+  span: [number, number] | null;
+  /** 0 … 255, as `$?` has it: 128 + n after signal n; `null` if it is not known, or the part still runs. */
+  exitCode: number | null;
+  /** The signal that ended it (`'SIGKILL'`), or `null`. */
+  signal: string | null;
+  /** How often the part ended like this, as in a loop. */
+  times: number;
+}
+/** A failed part whose exit code the command did not take. */
+interface Masked extends Part {
+  /**
+   * What hides it: a later element of its pipeline, the right side of `||`, what ran after it, `&`, or `$(…)`.
+   */
+  by: 'pipe' | 'or' | 'sequence' | 'background' | 'substitution';
+  /** The source of what ran in its place or after it; `null` with `'background'` and `'substitution'`. */
+  behind: string | null;
+}
+/** A command whose exit code is not known, by the text. */
+interface NotKnown extends Pick<Masked, 'command' | 'span' | 'by' | 'behind'> {}
+/** A part of a command that checks something. */
+interface Check {
+  /** The same for the same words in the same directory, whatever is around them: `timeout 60`, `| tail`. */
+  id: string;
+  /** Its source, at most 200 characters. */
+  command: string;
+  /** The absolute directory in which it ran. */
+  cwd: string;
+  /** What it checks. */
+  kind: 'test' | 'lint' | 'types' | 'build';
+  /** The verdict of this part, whatever hides it. */
+  verdict: Evidence['verdict'];
+  /** The run of this check before this one, in this process; `null` if it is the first of those remembered. */
+  last: CheckRun | null;
+  /** The last run before this one that passed; `null` if none did. */
+  lastPassed: CheckRun | null;
+  /**
+   * What changed from the end of `lastPassed` to the start of this run; `null` without one. `'unknown'` without the
+   * option `evidence: 'tree'` for both.
+   */
+  since: Since | null;
+  /**
+   * The names of failed tests, compared with `last`: `fixed` failed then, `same` failed then and now, `appeared` fail
+   * now. `null` if one of the two runs has no complete counts.
+   */
+  again: {
+    fixed: string[];
+    same: string[];
+    appeared: string[];
+  } | null;
+}
+/** One run of a check. */
+interface CheckRun {
+  /** The name of the run, as in its result. */
+  runId: string;
+  /** The time of its end, Unix time in ms. */
+  at: number;
+  /** Its verdict. */
+  verdict: Evidence['verdict'];
+  /** Its exit code, 128 + n after signal n; `null` if it is not known. */
+  exitCode: number | null;
+}
+/** The files that changed since a run. Files that git ignores do not count. */
+interface Since {
+  /** How complete the list is. */
+  state: 'known' | 'partial' | 'unknown';
+  /** Why the state is not `'known'`, in a sentence; otherwise `null`. */
+  why: string | null;
+  /** The number of all changed files. */
+  total: number;
+  /** Their absolute paths, at most 20. */
+  paths: string[];
+}
+/**
+ * A run whose result was given again. The result has a `runId` of its own, the `evidence` of the run, and the `pid` 0,
+ * or that of the filter.
+ */
+interface Reused {
+  /** The run that ran. */
+  runId: string;
+  /** The time of its end, Unix time in ms. */
+  at: number;
+  /** Whether its output went through another filter, which did run. */
+  filtered: boolean;
+  /** What was compared, in words. */
+  checked: string[];
+  /** What its result may depend on and was not compared. */
+  notChecked: string[];
+}
+/** The whole output of the first program of a pipeline. */
+interface Tap {
+  /** The source of the program. */
+  command: string;
+  /** Whether its output was kept. */
+  kept: boolean;
+  /** Why it was not kept, in a sentence; otherwise `null`. */
+  why: string | null;
+  /** The number of the output, for `recall` and `OutputStore.read`; 0 if it was not kept. */
+  id: number;
+  /** The absolute path of the file with the output, on the target of the command; `null` if it was not kept. */
+  path: string | null;
+  /** The number of lines that the program wrote until it ended, or its reader left. */
+  lines: number;
+  /** The number of bytes that it wrote. */
+  bytes: number;
+  /** Whether the file has all of it: neither did the reader leave before, nor was there too much. */
+  complete: boolean;
+}
+/** The tests of one runner in an output. Plain data. */
+interface TestCounts {
+  /** The runner, by the name of its rule: `'pytest'`, `'go-test'` … */
+  runner: string;
+  /** Passed tests, with flaky ones and unexpected passes. `null`: the runner does not print it, as `go test`. */
+  passed: number | null;
+  /** Failed tests, and errors: tests that could not begin, and files that could not be loaded. */
+  failed: number;
+  /** Skipped tests, with todo, ignored, excluded and pending ones and expected failures. `null`: not printed. */
+  skipped: number | null;
+  /** All tests but those that the runner's own total leaves out. `null`: not printed, and not the sum of the others. */
+  total: number | null;
+  /** Names of failed tests as the runner prints them, at most 50. */
+  failures: string[];
+  /** The number of names that were printed. Less than `failed`: the runner did not name them all. */
+  failuresTotal: number;
+  /** Whether the runner's summary was there. Without one, single lines were counted. */
+  complete: boolean;
+}
+/** A check that ran in this process, as it stands now. Plain data. */
+interface Standing extends Pick<Check, 'id' | 'command' | 'cwd' | 'kind' | 'lastPassed' | 'since'> {
+  /** Its last run. */
+  run: CheckRun;
+  /** Whether a file changed since the end of `run`. `null` if that is not known. */
+  stale: boolean | null;
+}
+/** Options of `listChecks`. */
+interface ListChecksOptions {
+  /**
+   * Only checks that ran in this directory or below.
+   *
+   * @default none: all checks of the process
+   * @example await listChecks({ cwd: '/work/app' });
+   */
+  cwd?: string | undefined;
+}
+/** Options of `readTests`. */
+interface ReadTestsOptions {
+  /**
+   * The command. If it names a runner, a terse summary such as `3 passed in 0.01s` counts, too. If it only shows files
+   * or searches (`cat`, `grep`, `tail`), nothing counts.
+   *
+   * @default none: the output alone decides
+   * @example readTests(stdout, { command: 'pytest -q' });
+   */
+  command?: string | undefined;
+  /**
+   * The exit code; `null`: ended by a signal. A run that was killed, also with a code from 129 to 192, is not complete
+   * where a runner prints a summary for each package, module or binary, since further ones could have followed.
+   *
+   * @default none: the run was not killed
+   * @example readTests(stdout, { exitCode: null });
+   */
+  exitCode?: number | null | undefined;
+}
+//#endregion
+//#region ts/safety/analysis.d.ts
+/**
+ * The treatment of a command, from the mildest to the strictest: it runs, it runs with a note, a person is asked, it
+ * does not run.
+ */
+type Verdict = 'allow' | 'warn' | 'ask' | 'deny';
+/**
+ * How a program runs another command. `'exec-rest'`: the words after its options are the command (sudo, env, nice).
+ * `'shell-string'`: one word is a script (bash -c, eval). `'stdin-script'`: a script comes on its standard input (bash,
+ * ssh). `'per-item'`: its words begin a command that runs once for each item (xargs, parallel).
+ */
+type WrapperKind = 'exec-rest' | 'shell-string' | 'stdin-script' | 'per-item';
+/** The effect of a command, as far as its text, its directory and its environment tell. Plain data. */
+interface Analysis {
+  /** The command as it was given. */
+  command: string;
+  /** The directory in which it starts, absolute. */
+  cwd: string;
+  /** The level of the strictest finding; `'allow'` without one. */
+  verdict: Verdict;
+  /**
+   * Whether all of the command could be judged. A NUL, a syntax error or a limit of the engine has a finding
+   * `incomplete`.
+   */
+  complete: boolean;
+  /**
+   * Whether the command only reads. `'unknown'` for a program named by its path, which may be a different program, and
+   * for git, which may run code on a read.
+   */
+  readOnly: 'yes' | 'no' | 'unknown';
+  /** The findings, the strictest first. */
+  findings: Finding[];
+  /** Every simple command, at any depth, in the order of the text. */
+  commands: CommandUnit[];
+}
+/** A reason why a command does not simply run. */
+interface Finding {
+  /** The rule, in kebab-case; see `safetyRules()`. */
+  ruleId: string;
+  /** The level of the finding. */
+  level: Verdict;
+  /**
+   * `'exact'`: the command does it if it runs at all. `'partial'`: it does if a guess is right. `'opaque'`: the code
+   * that would run cannot be seen. Only an exact finding denies.
+   */
+  confidence: 'exact' | 'partial' | 'opaque';
+  /** The place in the command: half-open, in UTF-16 units. For code inside a word (`bash -c '…'`) the whole word. */
+  span: [number, number];
+  /** The words of the simple command, after expansion. */
+  argv: string[];
+  /** The way to the command; see `CommandUnit.via`. */
+  via: string[];
+  /** A sentence that names the problem and a remedy. */
+  message: string;
+  /** A command to use instead, which the engine lets through; `''` if there is none. */
+  suggestion: string;
+}
+/** A simple command. */
+interface CommandUnit {
+  /**
+   * The name of the program without its directory; `null` if it is not known, or if there are only assignments or
+   * redirects.
+   */
+  name: string | null;
+  /** The program as written; `null` in the same cases. */
+  path: string | null;
+  /** The words, the program first, without the wrappers before it. */
+  argv: Word[];
+  /** The words of wrappers before it in the same command: `sudo`, `-u`, `root`. */
+  prefix: string[];
+  /** `NAME=value` before it. */
+  assignments: string[];
+  /** The redirects, including the redirects of a group around the command. */
+  redirects: CommandRedirect[];
+  /** The absolute directory in which the command runs, after each `cd` before it. `null` if it is not known. */
+  cwd: string | null;
+  /**
+   * The chain of nesting around it, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command
+   * of the text itself.
+   */
+  via: string[];
+  /** The place in the command, as in a `Finding`. */
+  span: [number, number];
+  /** The command as it is written. */
+  source: string;
+  /** Whether the command only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
+  wrapper: boolean;
+  /**
+   * Whether this command only reads, its redirects included. `'unknown'` for a program that is named by a path, and for
+   * git commands during which a repository's settings may run code.
+   */
+  readOnly: 'yes' | 'no' | 'unknown';
+}
+/** A redirect. */
+interface CommandRedirect {
+  /** The operator: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
+  op: string;
+  /** The descriptor before the operator; `null` without one. */
+  fd: number | null;
+  /** The file, descriptor, here-string or delimiter. */
+  target: Word;
+  /** The file, absolute; `null` if it is not known or there is none. */
+  path: string | null;
+}
+/** A word after its expansion. */
+interface Word {
+  /** The text; as it is written if it is not known. */
+  text: string;
+  /** Whether the program gets exactly `text`. */
+  known: boolean;
+}
+/** The answer of `decide`. */
+interface Decision {
+  /** Whether the command may run, a person is asked, or it may not run. */
+  verdict: 'allow' | 'ask' | 'deny';
+  /**
+   * The parts that no allow rule matches: the text of each command, and `write:PATH` for each file that is written.
+   * Empty without an `allow` list.
+   */
+  unmatched: string[];
+  /**
+   * Allow rules for the unmatched parts, which would allow this command and similar ones. Wrappers,
+   * interpreters and the text of a heredoc get no rule, and neither does a command about which the analysis itself
+   * asks.
+   */
+  suggestRules: string[];
+  /**
+   * For commands in `unmatched`: the nearest allow rule for the same program and subcommand, and the part that does not
+   * match, in words. Missing if no rule is near.
+   */
+  nearest?: {
+    command: string;
+    rule: string;
+    why: string;
+  }[];
+}
+/** A rule of the engine. */
+interface SafetyRule {
+  /** The stable id in kebab-case. */
+  id: string;
+  /** The level of its findings, unless `SafetyOptions.rules` sets another. */
+  level: Verdict;
+  /** One or two sentences on the commands that it stops, and why. */
+  doc: string;
+  /** Commands with a finding of this rule. */
+  matches: string[];
+  /** Similar commands without one. */
+  passes: string[];
+}
+//#endregion
+//#region ts/ledger/types.d.ts
+/** The parties that ask for a command. Every field may be left out. Each keeps its first 200 characters. */
+interface Actor {
+  /**
+   * The name of the agent.
+   *
+   * @default none
+   * @example await bash('make', { ledger: true, actor: { agent: 'reviewer' } });
+   */
+  agent?: string | undefined;
+  /**
+   * The conversation in which the agent works.
+   *
+   * @default none
+   * @example await bash('make', { ledger: true, actor: { session: 'a81f' } });
+   */
+  session?: string | undefined;
+  /**
+   * The call of a tool that asks for the command.
+   *
+   * @default none; a tool fills in the id of its call
+   * @example await bash('make', { ledger: true, actor: { toolCallId: 'call_7' } });
+   */
+  toolCallId?: string | undefined;
+  /**
+   * The person for whom the agent works.
+   *
+   * @default none
+   * @example await bash('make', { ledger: true, actor: { user: 'ada' } });
+   */
+  user?: string | undefined;
+}
+/** The end of a run, or that it goes on. */
+type LedgerState = 'running' | 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'refused' | 'lost';
+/** One run, as the ledger has it. */
+interface LedgerEntry {
+  /** `BashResult.runId`. */
+  runId: string;
+  /** Unix time, ms. */
+  startedAt: number;
+  /** Unix time, ms; `null` while the run goes on, and if its end is not known. */
+  endedAt: number | null;
+  /**
+   * As in `BashResult`, and also: `'running'`, `'backgrounded'` for a task that runs, `'refused'` for a command that
+   * was not started, `'lost'` for a run whose end is not known because its helper was killed.
+   */
+  state: LedgerState;
+  /** The command, with `[redacted]` in place of each secret. The part beyond a record of 32 KiB is cut off. */
+  command: string;
+  /** Whether a secret was taken out of the command. */
+  redacted: boolean;
+  /** The absolute directory in which the command started. */
+  cwd: string;
+  /** The process that ran the command. */
+  host: {
+    pid: number; /** The program and its script, such as `node agent.js`. */
+    program: string;
+  };
+  /** The parties that asked for the command; `null` if none was named. */
+  actor: Actor | null;
+  /** The strictest finding of the safety engine; `'allow'` if there was none, or the command was not judged. */
+  verdict: Verdict;
+  /** The rules of all findings, sorted. */
+  rules: string[];
+  /** Where a person has decided about the command, `'host'` or `'page'`; `null` if no person was asked. */
+  decidedBy: string | null;
+  /** The profile of the confinement; `null` if the command was not confined. */
+  confinement: string | null;
+  /** As in `BashResult`; `null` while the run goes on, if it was refused, and if its end is not known. */
+  exitCode: number | null;
+  /** The signal that ended the shell; `null` if none did. */
+  signal: string | null;
+  /** Time to the exit of the shell, in ms; `null` where `exitCode` is. */
+  durationMs: number | null;
+  /** As in `BashResult`; `null` where `durationMs` is. */
+  usage: BashUsage | null;
+  /** The silence that was the limit of the run (`idleTimeoutMs`); `null` if it was not. */
+  silence: {
+    /** The longest silence that was allowed, in ms. */ms: number;
+    /**
+     * What the command waited for then, in words, without its output and the arguments of programs; `null` if it is
+     * not known to have waited.
+     */
+    waitedFor: string | null;
+  } | null;
+  /** The numbers of changed files, and how complete the receipt is; `null` without a receipt. */
+  receipt: (ChangeCounts & {
+    state: Receipt['state'];
+  }) | null;
+  /** The verdict of its evidence; `null` without evidence, and for a task while it runs. */
+  evidence: Evidence['verdict'] | null;
+  /** The run whose result was given again in place of this one; `null` if the command ran. */
+  reused: string | null;
+  /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
+  outputPath: string | null;
+  /** The task that the run is, or has become; `null` if it is none. */
+  taskId: string | null;
+  /** The target that ran the command, whose paths these are; `null`: this machine. */
+  target: string | null;
+  /** The draft in which the command ran, or that it committed or discarded; `null`: none. */
+  draft: string | null;
+}
+/** The entries that `readLedger` returns. Each filter that is given has to fit. */
+interface ReadLedgerOptions {
+  /**
+   * Runs that started at this moment or later: a `Date`, or Unix time in ms.
+   *
+   * @default all
+   * @example readLedger({ since: Date.now() - 3_600_000 });
+   */
+  since?: number | Date | undefined;
+  /**
+   * Runs that started before this moment: a `Date`, or Unix time in ms.
+   *
+   * @default all
+   * @example readLedger({ until: new Date('2026-01-31') });
+   */
+  until?: number | Date | undefined;
+  /**
+   * Runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
+   *
+   * @default all
+   * @example readLedger({ cwd: '/srv/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * Runs of the agent with exactly this name.
+   *
+   * @default all
+   * @example readLedger({ agent: 'reviewer' });
+   */
+  agent?: string | undefined;
+  /**
+   * Whether only failed runs count: runs with an exit code other than 0, and runs that were signaled, timed-out,
+   * aborted, refused or lost.
+   *
+   * @default false
+   * @example readLedger({ failed: true });
+   */
+  failed?: boolean | undefined;
+  /**
+   * Runs whose receipt lists this path or one below. A relative path is resolved against `process.cwd()`. A run without
+   * a receipt never fits.
+   *
+   * @default all
+   * @example readLedger({ changed: 'src' });
+   */
+  changed?: string | undefined;
+  /**
+   * Runs whose command contains this text. Case matters.
+   *
+   * @default all
+   * @example readLedger({ text: 'npm publish' });
+   */
+  text?: string | undefined;
+  /**
+   * The run with this id.
+   *
+   * @default all
+   * @example readLedger({ runId: result.runId });
+   */
+  runId?: string | undefined;
+  /**
+   * The largest number of entries, a whole number of at least 1.
+   *
+   * @default all
+   * @example readLedger({ limit: 20 });
+   */
+  limit?: number | undefined;
+  /**
+   * Whether the oldest entry comes first, and then entries as they are written, until `signal` aborts. From then on a
+   * run is returned when it starts, and again when it has ended.
+   *
+   * @default false
+   * @example for await (const entry of readLedger({ follow: true, signal })) show(entry);
+   */
+  follow?: boolean | undefined;
+  /**
+   * Ends the iteration, without an error.
+   *
+   * @default none
+   * @example readLedger({ follow: true, signal: AbortSignal.timeout(60_000) });
+   */
+  signal?: AbortSignal | undefined;
+}
+//#endregion
 //#region ts/draft/types.d.ts
 /** A `Draft`, as the option `draft` of a command names it. Another object is refused. */
 interface DraftHandle {
@@ -879,7 +1423,18 @@ interface DraftOptions {
     days: number;
   } | undefined;
   /**
-   * The directory of all drafts. It has to be on the file system of the root, and is never inside of the root.
+   * The most bytes that its changes may take on the disk, a whole number of at least 1. A command that goes over it, or
+   * that leaves less than a tenth of the disk, is ended with a note, and one file cannot be larger. As long as the draft
+   * is over it, no further command begins: `ERR_BASH_DRAFT`, reason `'space'`.
+   *
+   * @default 8_589_934_592 (8 GiB)
+   * @example await openDraft({ maxBytes: 512 * 1024 ** 2 });
+   */
+  maxBytes?: number | undefined;
+  /**
+   * The directory of all drafts, never inside of the root. If it is not on the mount of the root, changes are kept in a
+   * directory `.agent-bash-drafts-UID` on that mount, as far up as you may write; if the mount begins at the root, they
+   * are kept here, and a commit copies them.
    *
    * @default `$XDG_STATE_HOME/agent-bash/drafts`, else `~/.local/state/agent-bash/drafts`
    * @example await openDraft({ root: '/srv/project', dir: '/srv/.drafts' });
@@ -994,6 +1549,8 @@ interface DraftChanges {
   bytes: number;
   /** The paths that both the draft and someone outside have changed. */
   conflicts: PathReason[];
+  /** Repositories of which the draft has changed files of git, as in a receipt. Objects and logs do not count. */
+  git: GitChange[];
 }
 /** The effect of a commit, or of a dry run. */
 interface Committed {
@@ -1028,6 +1585,8 @@ interface DraftInfo {
   state: 'open' | 'committing';
   /** The number of commands that have begun in it. */
   runs: number;
+  /** Who asked for its first command of which that is known; `null` if nobody was named. */
+  actor: Actor | null;
   /** The processes that have it open. */
   hosts: number[];
 }
@@ -1251,214 +1810,6 @@ interface StaleFile {
   change: 'modified' | 'deleted' | 'renamed';
 }
 //#endregion
-//#region ts/evidence/types.d.ts
-/** What a command proved: the end of each of its parts, and the failures that its exit code does not show. */
-interface Evidence {
-  /**
-   * `'failed'`: the command did not end by itself, its exit code is not 0, a test failed, or a failure is masked.
-   * `'unproven'`: no failure is known, but not every part is known to have ended well. Otherwise `'passed'`.
-   */
-  verdict: 'passed' | 'failed' | 'unproven';
-  /** Why the verdict is not `'passed'`, in a sentence; otherwise `null`. */
-  why: string | null;
-  /**
-   * How much `parts` knows. `'known'`: every process that the shell waited for. `'partial'`: some are missing, or a
-   * failure has no certain place. `'unknown'`: the shell could not be watched, as one that is not bash, or linked
-   * statically, or of macOS.
-   */
-  state: 'known' | 'partial' | 'unknown';
-  /**
-   * The programs that the command's own shell started or did not find, and what ran in a subshell: in the order of
-   * their start, at most 50. If there are more, failed ones are kept first.
-   */
-  parts: Part[];
-  /** The number of all parts. */
-  partsTotal: number;
-  /** Failures that the exit code of the command does not show, at most 20. */
-  masked: Masked[];
-  /**
-   * The first command whose exit code is not known and whose failure the text can hide, if `state` is not `'known'` and
-   * the command ended by itself. One in front of a pipe is preferred. Otherwise `null`.
-   */
-  notKnown: NotKnown | null;
-  /** The counts of tests, one for each runner whose output was recognised. */
-  tests: TestCounts[];
-  /** The parts that check something, at most 8: tests, lints, types, builds. */
-  checks: Check[];
-  /** The whole output of a pipeline's first program; `null` if none was kept. */
-  tap: Tap | null;
-}
-/** A part of a command that ran as a process of its own. */
-interface Part {
-  /** Its source, at most 200 characters. */
-  command: string;
-  /**
-   * Its place in the command: start and end in UTF-16 units. `null` for a part from elsewhere, as from `eval`, a file
-   * that was sourced, an alias or a function of a session.
-   */
-  span: [number, number] | null;
-  /** 0 … 255, as `$?` has it: 128 + n after signal n; `null` if it is not known, or the part still runs. */
-  exitCode: number | null;
-  /** The signal that ended it (`'SIGKILL'`), or `null`. */
-  signal: string | null;
-  /** How often the part ended like this, as in a loop. */
-  times: number;
-}
-/** A failed part whose exit code the command did not take. */
-interface Masked extends Part {
-  /**
-   * What hides it: a later element of its pipeline, the right side of `||`, what ran after it, `&`, or `$(…)`.
-   */
-  by: 'pipe' | 'or' | 'sequence' | 'background' | 'substitution';
-  /** The source of what ran in its place or after it; `null` with `'background'` and `'substitution'`. */
-  behind: string | null;
-}
-/** A command whose exit code is not known, by the text. */
-interface NotKnown extends Pick<Masked, 'command' | 'span' | 'by' | 'behind'> {}
-/** A part of a command that checks something. */
-interface Check {
-  /** The same for the same words in the same directory, whatever is around them: `timeout 60`, `| tail`. */
-  id: string;
-  /** Its source, at most 200 characters. */
-  command: string;
-  /** The absolute directory in which it ran. */
-  cwd: string;
-  /** What it checks. */
-  kind: 'test' | 'lint' | 'types' | 'build';
-  /** The verdict of this part, whatever hides it. */
-  verdict: Evidence['verdict'];
-  /** The run of this check before this one, in this process; `null` if it is the first of those remembered. */
-  last: CheckRun | null;
-  /** The last run before this one that passed; `null` if none did. */
-  lastPassed: CheckRun | null;
-  /**
-   * What changed from the end of `lastPassed` to the start of this run; `null` without one. `'unknown'` without the
-   * option `evidence: 'tree'` for both.
-   */
-  since: Since | null;
-  /**
-   * The names of failed tests, compared with `last`: `fixed` failed then, `same` failed then and now, `appeared` fail
-   * now. `null` if one of the two runs has no complete counts.
-   */
-  again: {
-    fixed: string[];
-    same: string[];
-    appeared: string[];
-  } | null;
-}
-/** One run of a check. */
-interface CheckRun {
-  /** The name of the run, as in its result. */
-  runId: string;
-  /** The time of its end, Unix time in ms. */
-  at: number;
-  /** Its verdict. */
-  verdict: Evidence['verdict'];
-  /** Its exit code, 128 + n after signal n; `null` if it is not known. */
-  exitCode: number | null;
-}
-/** The files that changed since a run. Files that git ignores do not count. */
-interface Since {
-  /** How complete the list is. */
-  state: 'known' | 'partial' | 'unknown';
-  /** Why the state is not `'known'`, in a sentence; otherwise `null`. */
-  why: string | null;
-  /** The number of all changed files. */
-  total: number;
-  /** Their absolute paths, at most 20. */
-  paths: string[];
-}
-/**
- * A run whose result was given again. The result has a `runId` of its own, the `evidence` of the run, and the `pid` 0,
- * or that of the filter.
- */
-interface Reused {
-  /** The run that ran. */
-  runId: string;
-  /** The time of its end, Unix time in ms. */
-  at: number;
-  /** Whether its output went through another filter, which did run. */
-  filtered: boolean;
-  /** What was compared, in words. */
-  checked: string[];
-  /** What its result may depend on and was not compared. */
-  notChecked: string[];
-}
-/** The whole output of the first program of a pipeline. */
-interface Tap {
-  /** The source of the program. */
-  command: string;
-  /** Whether its output was kept. */
-  kept: boolean;
-  /** Why it was not kept, in a sentence; otherwise `null`. */
-  why: string | null;
-  /** The number of the output, for `recall` and `OutputStore.read`; 0 if it was not kept. */
-  id: number;
-  /** The absolute path of the file with the output, on the target of the command; `null` if it was not kept. */
-  path: string | null;
-  /** The number of lines that the program wrote until it ended, or its reader left. */
-  lines: number;
-  /** The number of bytes that it wrote. */
-  bytes: number;
-  /** Whether the file has all of it: neither did the reader leave before, nor was there too much. */
-  complete: boolean;
-}
-/** The tests of one runner in an output. Plain data. */
-interface TestCounts {
-  /** The runner, by the name of its rule: `'pytest'`, `'go-test'` … */
-  runner: string;
-  /** Passed tests, with flaky ones and unexpected passes. `null`: the runner does not print it, as `go test`. */
-  passed: number | null;
-  /** Failed tests, and errors: tests that could not begin, and files that could not be loaded. */
-  failed: number;
-  /** Skipped tests, with todo, ignored, excluded and pending ones and expected failures. `null`: not printed. */
-  skipped: number | null;
-  /** All tests but those that the runner's own total leaves out. `null`: not printed, and not the sum of the others. */
-  total: number | null;
-  /** Names of failed tests as the runner prints them, at most 50. */
-  failures: string[];
-  /** The number of names that were printed. Less than `failed`: the runner did not name them all. */
-  failuresTotal: number;
-  /** Whether the runner's summary was there. Without one, single lines were counted. */
-  complete: boolean;
-}
-/** A check that ran in this process, as it stands now. Plain data. */
-interface Standing extends Pick<Check, 'id' | 'command' | 'cwd' | 'kind' | 'lastPassed' | 'since'> {
-  /** Its last run. */
-  run: CheckRun;
-  /** Whether a file changed since the end of `run`. `null` if that is not known. */
-  stale: boolean | null;
-}
-/** Options of `listChecks`. */
-interface ListChecksOptions {
-  /**
-   * Only checks that ran in this directory or below.
-   *
-   * @default none: all checks of the process
-   * @example await listChecks({ cwd: '/work/app' });
-   */
-  cwd?: string | undefined;
-}
-/** Options of `readTests`. */
-interface ReadTestsOptions {
-  /**
-   * The command. If it names a runner, a terse summary such as `3 passed in 0.01s` counts, too. If it only shows files
-   * or searches (`cat`, `grep`, `tail`), nothing counts.
-   *
-   * @default none: the output alone decides
-   * @example readTests(stdout, { command: 'pytest -q' });
-   */
-  command?: string | undefined;
-  /**
-   * The exit code; `null`: ended by a signal. A run that was killed, also with a code from 129 to 192, is not complete
-   * where a runner prints a summary for each package, module or binary, since further ones could have followed.
-   *
-   * @default none: the run was not killed
-   * @example readTests(stdout, { exitCode: null });
-   */
-  exitCode?: number | null | undefined;
-}
-//#endregion
 //#region ts/registry/types.d.ts
 /** A task, its id, or its pid. */
 type TaskName = Pick<BackgroundTask, 'id'> | string | number;
@@ -1591,156 +1942,6 @@ interface BackgroundWaitOptions {
   signal?: AbortSignal | undefined;
 }
 //#endregion
-//#region ts/safety/analysis.d.ts
-/**
- * The treatment of a command, from the mildest to the strictest: it runs, it runs with a note, a person is asked, it
- * does not run.
- */
-type Verdict = 'allow' | 'warn' | 'ask' | 'deny';
-/**
- * How a program runs another command. `'exec-rest'`: the words after its options are the command (sudo, env, nice).
- * `'shell-string'`: one word is a script (bash -c, eval). `'stdin-script'`: a script comes on its standard input (bash,
- * ssh). `'per-item'`: its words begin a command that runs once for each item (xargs, parallel).
- */
-type WrapperKind = 'exec-rest' | 'shell-string' | 'stdin-script' | 'per-item';
-/** The effect of a command, as far as its text, its directory and its environment tell. Plain data. */
-interface Analysis {
-  /** The command as it was given. */
-  command: string;
-  /** The directory in which it starts, absolute. */
-  cwd: string;
-  /** The level of the strictest finding; `'allow'` without one. */
-  verdict: Verdict;
-  /**
-   * Whether all of the command could be judged. A NUL, a syntax error or a limit of the engine has a finding
-   * `incomplete`.
-   */
-  complete: boolean;
-  /**
-   * Whether the command only reads. `'unknown'` for a program named by its path, which may be a different program, and
-   * for git, which may run code on a read.
-   */
-  readOnly: 'yes' | 'no' | 'unknown';
-  /** The findings, the strictest first. */
-  findings: Finding[];
-  /** Every simple command, at any depth, in the order of the text. */
-  commands: CommandUnit[];
-}
-/** A reason why a command does not simply run. */
-interface Finding {
-  /** The rule, in kebab-case; see `safetyRules()`. */
-  ruleId: string;
-  /** The level of the finding. */
-  level: Verdict;
-  /**
-   * `'exact'`: the command does it if it runs at all. `'partial'`: it does if a guess is right. `'opaque'`: the code
-   * that would run cannot be seen. Only an exact finding denies.
-   */
-  confidence: 'exact' | 'partial' | 'opaque';
-  /** The place in the command: half-open, in UTF-16 units. For code inside a word (`bash -c '…'`) the whole word. */
-  span: [number, number];
-  /** The words of the simple command, after expansion. */
-  argv: string[];
-  /** The way to the command; see `CommandUnit.via`. */
-  via: string[];
-  /** A sentence that names the problem and a remedy. */
-  message: string;
-  /** A command to use instead, which the engine lets through; `''` if there is none. */
-  suggestion: string;
-}
-/** A simple command. */
-interface CommandUnit {
-  /**
-   * The name of the program without its directory; `null` if it is not known, or if there are only assignments or
-   * redirects.
-   */
-  name: string | null;
-  /** The program as written; `null` in the same cases. */
-  path: string | null;
-  /** The words, the program first, without the wrappers before it. */
-  argv: Word[];
-  /** The words of wrappers before it in the same command: `sudo`, `-u`, `root`. */
-  prefix: string[];
-  /** `NAME=value` before it. */
-  assignments: string[];
-  /** The redirects, including the redirects of a group around the command. */
-  redirects: CommandRedirect[];
-  /** The absolute directory in which the command runs, after each `cd` before it. `null` if it is not known. */
-  cwd: string | null;
-  /**
-   * The chain of nesting around it, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command
-   * of the text itself.
-   */
-  via: string[];
-  /** The place in the command, as in a `Finding`. */
-  span: [number, number];
-  /** The command as it is written. */
-  source: string;
-  /** Whether the command only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
-  wrapper: boolean;
-  /**
-   * Whether this command only reads, its redirects included. `'unknown'` for a program that is named by a path, and for
-   * git commands during which a repository's settings may run code.
-   */
-  readOnly: 'yes' | 'no' | 'unknown';
-}
-/** A redirect. */
-interface CommandRedirect {
-  /** The operator: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
-  op: string;
-  /** The descriptor before the operator; `null` without one. */
-  fd: number | null;
-  /** The file, descriptor, here-string or delimiter. */
-  target: Word;
-  /** The file, absolute; `null` if it is not known or there is none. */
-  path: string | null;
-}
-/** A word after its expansion. */
-interface Word {
-  /** The text; as it is written if it is not known. */
-  text: string;
-  /** Whether the program gets exactly `text`. */
-  known: boolean;
-}
-/** The answer of `decide`. */
-interface Decision {
-  /** Whether the command may run, a person is asked, or it may not run. */
-  verdict: 'allow' | 'ask' | 'deny';
-  /**
-   * The parts that no allow rule matches: the text of each command, and `write:PATH` for each file that is written.
-   * Empty without an `allow` list.
-   */
-  unmatched: string[];
-  /**
-   * Allow rules for the unmatched parts, which would allow this command and similar ones. Wrappers,
-   * interpreters and the text of a heredoc get no rule, and neither does a command about which the analysis itself
-   * asks.
-   */
-  suggestRules: string[];
-  /**
-   * For commands in `unmatched`: the nearest allow rule for the same program and subcommand, and the part that does not
-   * match, in words. Missing if no rule is near.
-   */
-  nearest?: {
-    command: string;
-    rule: string;
-    why: string;
-  }[];
-}
-/** A rule of the engine. */
-interface SafetyRule {
-  /** The stable id in kebab-case. */
-  id: string;
-  /** The level of its findings, unless `SafetyOptions.rules` sets another. */
-  level: Verdict;
-  /** One or two sentences on the commands that it stops, and why. */
-  doc: string;
-  /** Commands with a finding of this rule. */
-  matches: string[];
-  /** Similar commands without one. */
-  passes: string[];
-}
-//#endregion
 //#region ts/safety/types.d.ts
 /** Changes to the way in which commands are judged. */
 interface SafetyOptions {
@@ -1819,190 +2020,6 @@ interface DecideRules {
    * @example decide(analysis, { deny: ['terraform destroy:*'] });
    */
   deny?: string[] | undefined;
-}
-//#endregion
-//#region ts/ledger/types.d.ts
-/** The parties that ask for a command. Every field may be left out. Each keeps its first 200 characters. */
-interface Actor {
-  /**
-   * The name of the agent.
-   *
-   * @default none
-   * @example await bash('make', { ledger: true, actor: { agent: 'reviewer' } });
-   */
-  agent?: string | undefined;
-  /**
-   * The conversation in which the agent works.
-   *
-   * @default none
-   * @example await bash('make', { ledger: true, actor: { session: 'a81f' } });
-   */
-  session?: string | undefined;
-  /**
-   * The call of a tool that asks for the command.
-   *
-   * @default none; a tool fills in the id of its call
-   * @example await bash('make', { ledger: true, actor: { toolCallId: 'call_7' } });
-   */
-  toolCallId?: string | undefined;
-  /**
-   * The person for whom the agent works.
-   *
-   * @default none
-   * @example await bash('make', { ledger: true, actor: { user: 'ada' } });
-   */
-  user?: string | undefined;
-}
-/** The end of a run, or that it goes on. */
-type LedgerState = 'running' | 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'refused' | 'lost';
-/** One run, as the ledger has it. */
-interface LedgerEntry {
-  /** `BashResult.runId`. */
-  runId: string;
-  /** Unix time, ms. */
-  startedAt: number;
-  /** Unix time, ms; `null` while the run goes on, and if its end is not known. */
-  endedAt: number | null;
-  /**
-   * As in `BashResult`, and also: `'running'`, `'backgrounded'` for a task that runs, `'refused'` for a command that
-   * was not started, `'lost'` for a run whose end is not known because its helper was killed.
-   */
-  state: LedgerState;
-  /** The command, with `[redacted]` in place of each secret. The part beyond a record of 32 KiB is cut off. */
-  command: string;
-  /** Whether a secret was taken out of the command. */
-  redacted: boolean;
-  /** The absolute directory in which the command started. */
-  cwd: string;
-  /** The process that ran the command. */
-  host: {
-    pid: number; /** The program and its script, such as `node agent.js`. */
-    program: string;
-  };
-  /** The parties that asked for the command; `null` if none was named. */
-  actor: Actor | null;
-  /** The strictest finding of the safety engine; `'allow'` if there was none, or the command was not judged. */
-  verdict: Verdict;
-  /** The rules of all findings, sorted. */
-  rules: string[];
-  /** Where a person has decided about the command, `'host'` or `'page'`; `null` if no person was asked. */
-  decidedBy: string | null;
-  /** The profile of the confinement; `null` if the command was not confined. */
-  confinement: string | null;
-  /** As in `BashResult`; `null` while the run goes on, if it was refused, and if its end is not known. */
-  exitCode: number | null;
-  /** The signal that ended the shell; `null` if none did. */
-  signal: string | null;
-  /** Time to the exit of the shell, in ms; `null` where `exitCode` is. */
-  durationMs: number | null;
-  /** As in `BashResult`; `null` where `durationMs` is. */
-  usage: BashUsage | null;
-  /** The silence that was the limit of the run (`idleTimeoutMs`); `null` if it was not. */
-  silence: {
-    /** The longest silence that was allowed, in ms. */ms: number;
-    /**
-     * What the command waited for then, in words, without its output and the arguments of programs; `null` if it is
-     * not known to have waited.
-     */
-    waitedFor: string | null;
-  } | null;
-  /** The numbers of changed files, and how complete the receipt is; `null` without a receipt. */
-  receipt: (ChangeCounts & {
-    state: Receipt['state'];
-  }) | null;
-  /** The verdict of its evidence; `null` without evidence, and for a task while it runs. */
-  evidence: Evidence['verdict'] | null;
-  /** The run whose result was given again in place of this one; `null` if the command ran. */
-  reused: string | null;
-  /** The file with the whole output, or the log of the task; `null` if there is none. It may be removed by now. */
-  outputPath: string | null;
-  /** The task that the run is, or has become; `null` if it is none. */
-  taskId: string | null;
-  /** The target that ran the command, whose paths these are; `null`: this machine. */
-  target: string | null;
-}
-/** The entries that `readLedger` returns. Each filter that is given has to fit. */
-interface ReadLedgerOptions {
-  /**
-   * Runs that started at this moment or later: a `Date`, or Unix time in ms.
-   *
-   * @default all
-   * @example readLedger({ since: Date.now() - 3_600_000 });
-   */
-  since?: number | Date | undefined;
-  /**
-   * Runs that started before this moment: a `Date`, or Unix time in ms.
-   *
-   * @default all
-   * @example readLedger({ until: new Date('2026-01-31') });
-   */
-  until?: number | Date | undefined;
-  /**
-   * Runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
-   *
-   * @default all
-   * @example readLedger({ cwd: '/srv/project' });
-   */
-  cwd?: string | undefined;
-  /**
-   * Runs of the agent with exactly this name.
-   *
-   * @default all
-   * @example readLedger({ agent: 'reviewer' });
-   */
-  agent?: string | undefined;
-  /**
-   * Whether only failed runs count: runs with an exit code other than 0, and runs that were signaled, timed-out,
-   * aborted, refused or lost.
-   *
-   * @default false
-   * @example readLedger({ failed: true });
-   */
-  failed?: boolean | undefined;
-  /**
-   * Runs whose receipt lists this path or one below. A relative path is resolved against `process.cwd()`. A run without
-   * a receipt never fits.
-   *
-   * @default all
-   * @example readLedger({ changed: 'src' });
-   */
-  changed?: string | undefined;
-  /**
-   * Runs whose command contains this text. Case matters.
-   *
-   * @default all
-   * @example readLedger({ text: 'npm publish' });
-   */
-  text?: string | undefined;
-  /**
-   * The run with this id.
-   *
-   * @default all
-   * @example readLedger({ runId: result.runId });
-   */
-  runId?: string | undefined;
-  /**
-   * The largest number of entries, a whole number of at least 1.
-   *
-   * @default all
-   * @example readLedger({ limit: 20 });
-   */
-  limit?: number | undefined;
-  /**
-   * Whether the oldest entry comes first, and then entries as they are written, until `signal` aborts. From then on a
-   * run is returned when it starts, and again when it has ended.
-   *
-   * @default false
-   * @example for await (const entry of readLedger({ follow: true, signal })) show(entry);
-   */
-  follow?: boolean | undefined;
-  /**
-   * Ends the iteration, without an error.
-   *
-   * @default none
-   * @example readLedger({ follow: true, signal: AbortSignal.timeout(60_000) });
-   */
-  signal?: AbortSignal | undefined;
 }
 //#endregion
 //#region ts/output.d.ts

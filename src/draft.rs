@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::bridge::Bridge;
 use super::native_event::NativeEvent;
-use super::receipt::{Change, ChangeCounts, Rename, text};
+use super::receipt::{Change, ChangeCounts, GitChange, Rename, text};
 use ::draft::draft_commit::{CommitRequest, ConflictHandling};
 use ::draft::draft_store::DraftState;
 use ::draft::patch::PatchLimits;
+use ledger::Actor;
 use receipt::net::NetEffect;
 use runner::drafts::{self, CommittedDraft, DraftChanges, DraftDescription, DraftName, DraftSide, OpenDraftOptions};
 use runner::error::RunError;
@@ -82,6 +83,7 @@ struct SerializedDraft {
     runs: u64,
     hosts: Vec<u32>,
     bytes: u64,
+    actor: Option<Actor>,
     /// `null` unless they were asked for.
     counts: Option<ChangeCounts>,
 }
@@ -96,6 +98,7 @@ struct SerializedChanges {
     counts: ChangeCounts,
     bytes: u64,
     conflicts: Vec<PathReason>,
+    git: Vec<GitChange>,
 }
 
 /// `Committed` of the contract.
@@ -157,7 +160,7 @@ fn answer(call: DraftCall, environment: &str) -> Result<NativeEvent, RunError> {
             told(&SerializedCommit::from(drafts::commit(&draft, &request, environment)?))
         }
         DraftCall::Discard { draft } => {
-            drafts::discard(&draft)?;
+            drafts::discard(&draft, environment)?;
             told(&())
         }
         DraftCall::Port { draft, port } => told(&drafts::port(&draft, port)?),
@@ -194,6 +197,7 @@ impl SerializedDraft {
             },
             runs,
             hosts: stored.hosts(),
+            actor: stored.actor(),
             bytes: if effect.is_some() { stored.bytes() } else { 0 },
             counts: effect.map(|effect| effect.counts().into()),
         }
@@ -201,7 +205,7 @@ impl SerializedDraft {
 }
 
 impl SerializedChanges {
-    fn of(DraftChanges { effect, bytes, conflicts }: DraftChanges, list: usize) -> Self {
+    fn of(DraftChanges { effect, git, bytes, conflicts }: DraftChanges, list: usize) -> Self {
         let counts = effect.counts().into();
         let changes = |all: Vec<receipt::FileChange>| all.into_iter().take(list).map(Change::from).collect();
         Self {
@@ -212,6 +216,7 @@ impl SerializedChanges {
             deleted: changes(effect.deleted),
             bytes,
             conflicts: conflicts.into_iter().map(|(path, why)| reason(&path, why)).collect(),
+            git: git.into_iter().map(GitChange::from).collect(),
         }
     }
 }

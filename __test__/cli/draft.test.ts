@@ -80,7 +80,7 @@ agent-bash: drop: agent-bash draft discard ${id}
     ]);
     expect(await json('run', '--', 'true')).toMatchObject({ exitCode: 0, draft: null });
     expect(readdirSync(dir)).toEqual([]);
-    expect((await draft('--', 'git branch other')).stderr).toContain(': nothing changed outside of .git\n');
+    expect((await draft('--', 'git branch other')).stderr).toContain(': git files\n');
     expect(readdirSync(dir)).toHaveLength(1);
   });
 

@@ -83,6 +83,21 @@ describe('a base that moves is seen', () => {
   });
 });
 
+draftTest('a command that starts after a person has changed files of the draft says how many', async () => {
+  const { open, edit } = project();
+  const draft = await open();
+  expect((await bash('echo mine >a; echo mine >src/one; rm src/deep/two', { draft })).notes).toEqual([]);
+  // What the draft has touched is noted right after the command.
+  await draft.changes();
+  edit('echo theirs >a; echo theirs >node_modules/pkg/index');
+  const said = await bash('true', { draft });
+  expect(said.notes).toEqual(['1 file of the draft was changed outside of it as well, so a commit has conflicts']);
+  expect((await bash('true', { draft })).notes).toEqual([]);
+  edit('rm src/one');
+  expect((await bash('true', { draft })).notes.join()).toMatch(/^2 files of the draft were changed outside/);
+  expect((await draft.changes()).conflicts.length).toBe(2);
+});
+
 describe('a commit that merges', () => {
   draftTest('has the changes of both, and is taken back byte for byte', async () => {
     const { root, open, edit, tree } = project();
@@ -213,6 +228,7 @@ describe('a draft', () => {
       counts: { created: 1, modified: 1, deleted: 0, renamed: 0 },
       state: 'open',
       runs: 1,
+      actor: null,
       hosts: [process.pid],
     });
     expect((info?.usedAt ?? 0) >= draft.createdAt && (info?.bytes ?? 0) > 0).toBe(true);

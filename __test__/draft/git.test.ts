@@ -22,6 +22,41 @@ describe('git in a draft', () => {
     expect(log(root)).toBe('second\nfirst\n');
   });
 
+  draftTest('is told of in changes and receipts, as git says it', async () => {
+    const { root, open, edit } = project();
+    const head = (cwd: string) => execFileSync('git', ['rev-parse', 'HEAD'], { cwd, encoding: 'utf8' }).trim();
+    const first = head(root);
+    const draft = await open();
+    expect((await draft.changes()).git).toEqual([]);
+    const looked = await bash('git status; echo 1 >>a; git diff --stat', { draft, receipt: 'watch' });
+    expect([looked.receipt?.git, (await draft.changes()).git]).toEqual([[], []]);
+    const made = await bash(`${COMMIT} >/dev/null; git switch -qc other; git rev-parse HEAD`, {
+      draft,
+      receipt: 'watch',
+    });
+    const second = made.stdout.trim();
+    const change = { repository: root, head: [first, second], branch: ['main', 'other'], stash: false, state: null };
+    expect(made.receipt?.git).toEqual([{ ...change, index: true }]);
+    expect((await draft.changes()).git).toEqual([{ ...change, index: true }]);
+    expect((await draft.changes({ paths: ['a'] })).git).toEqual([]);
+    const later = await bash('echo 2 >>a; git stash -q', { draft, receipt: 'watch' });
+    expect(later.receipt?.git).toMatchObject([{ head: [second, second], branch: ['other', 'other'], stash: true }]);
+    // A person goes on outside, and the draft still tells of what it does itself.
+    edit('git -c user.name=t -c user.email=t@t commit -q --allow-empty -m theirs');
+    expect((await draft.changes()).git).toMatchObject([{ head: [head(root), second], branch: ['main', 'other'] }]);
+    const gone = await bash('rm -rf .git', { draft, receipt: 'watch', safety: 'off' });
+    expect(gone.receipt?.git).toMatchObject([{ head: [second, null], branch: ['other', null] }]);
+  });
+
+  draftTest('is told of in a repository that a command makes', async () => {
+    const { root, open } = project();
+    const draft = await open();
+    const { receipt } = await bash(`mkdir sub; cd sub; git init -q -b trunk; ${COMMIT}`, { draft, receipt: 'watch' });
+    const change = { repository: join(root, 'sub'), branch: [null, 'trunk'], index: true };
+    expect(receipt?.git).toMatchObject([change]);
+    expect((await draft.changes()).git).toMatchObject([change]);
+  });
+
   draftTest('commits into the draft of a linked work tree, whose repository lies elsewhere', async () => {
     const { root, open, edit } = project();
     edit('git worktree add -q ../linked');
@@ -34,7 +69,9 @@ describe('git in a draft', () => {
       confinement: { denied: [] },
     });
     expect(treeOf(dirname(root))).toEqual(before);
-    expect((await draft.changes()).created.map(({ path }) => path)).toEqual([join(linked, 'new')]);
+    const { created, git } = await draft.changes();
+    expect(created.map(({ path }) => path)).toEqual([join(linked, 'new')]);
+    expect(git).toMatchObject([{ repository: linked, branch: ['linked', 'linked'], index: true }]);
     expect(await draft.diff()).not.toContain('.git');
     const { undoId, conflicts } = await draft.commit();
     expect([conflicts, draft.state]).toEqual([[], 'committed']);

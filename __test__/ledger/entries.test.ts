@@ -39,6 +39,7 @@ describe('an entry of the ledger', () => {
       outputPath: null,
       taskId: null,
       target: null,
+      draft: null,
     });
     expect(entry.startedAt).toBeGreaterThanOrEqual(before - 1);
     expect(entry.endedAt ?? 0).toBeGreaterThanOrEqual(entry.startedAt);

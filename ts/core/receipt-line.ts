@@ -55,6 +55,13 @@ function otherChanges({ directories, ports, git }: Receipt, places: readonly str
     ...(directories.length > 0 ? [`files in ${some(directories.map((path) => shownPath(path, places)))}`] : []),
     ...(ports.opened.length > 0 ? [`${portList(ports.opened)} open`] : []),
     ...(ports.closed.length > 0 ? [`${portList(ports.closed)} closed`] : []),
+    ...repositoriesInWords(git, places),
+  ];
+}
+
+/** Returns the changes in repositories, each in words, and the number of those that are left out. */
+export function repositoriesInWords(git: readonly GitChange[], places: readonly string[]): string[] {
+  return [
     ...git.slice(0, REPOSITORIES).flatMap((change) => gitInWords(change, places)),
     ...(git.length > REPOSITORIES ? [`${git.length - REPOSITORIES} more repositories`] : []),
   ];
@@ -72,7 +79,7 @@ function portList(ports: readonly Port[]): string {
 }
 
 /** Returns the changes in a repository: `git: branch main → dev, stash`. */
-export function gitInWords({ repository, head, branch, index, stash, state }: GitChange, places: readonly string[]) {
+function gitInWords({ repository, head, branch, index, stash, state }: GitChange, places: readonly string[]) {
   const moved = branch[0] !== branch[1];
   const facts = [
     ...(moved ? [`branch ${name(branch[0])} → ${name(branch[1])}`] : []),

@@ -53,7 +53,7 @@ export async function open(options: DraftOptions = {}): Promise<Draft> {
 /** Opens a draft without a world for commands: to look at it, to commit it or to discard it. */
 export async function openIdle(options: DraftOptions = {}): Promise<Draft> {
   checkOpenDraft(options);
-  const { root, id, name, confine, expose, keep = { days: KEPT_DAYS }, dir } = options;
+  const { root, id, name, confine, expose, maxBytes, keep = { days: KEPT_DAYS }, dir } = options;
   const wanted = {
     cwd: directoryOf({}),
     root: root === undefined ? undefined : resolve(root),
@@ -61,6 +61,7 @@ export async function openIdle(options: DraftOptions = {}): Promise<Draft> {
     name,
     confine: confine && JSON.stringify(confine),
     expose,
+    maxBytes,
     keepMs: keep === 'process' ? undefined : Math.round(keep.days * DAY),
     dir: dir === undefined ? undefined : resolve(dir),
   };

@@ -57,7 +57,16 @@ const paths: Check = (value, option) => {
   for (const item of Array.from(value)) path(item, option);
 };
 
-const OPEN: Checks<DraftOptions> = { root: path, id: path, name, confine, expose, keep, dir: path };
+const OPEN: Checks<DraftOptions> = {
+  root: path,
+  id: path,
+  name,
+  confine,
+  expose,
+  keep,
+  maxBytes: wholeNumber(1),
+  dir: path,
+};
 const LIST: Checks<ListDraftsOptions> = { root: path, dir: path };
 const CHANGES: Checks<DraftChangesOptions> = { paths, list: wholeNumber(0) };
 const DIFF: Checks<DraftDiffOptions> = { paths, context: wholeNumber(0), maxBytes: wholeNumber(1) };

@@ -1,5 +1,6 @@
-import type { Change, ChangeCounts, Rename } from '../../native.cjs';
+import type { Change, ChangeCounts, GitChange, Rename } from '../../native.cjs';
 import type { ConfineOptions } from '../confine/types.ts';
+import type { Actor } from '../ledger/types.ts';
 
 /** A `Draft`, as the option `draft` of a command names it. Another object is refused. */
 export interface DraftHandle {
@@ -66,7 +67,18 @@ export interface DraftOptions {
    */
   keep?: 'process' | { days: number } | undefined;
   /**
-   * The directory of all drafts. It has to be on the file system of the root, and is never inside of the root.
+   * The most bytes that its changes may take on the disk, a whole number of at least 1. A command that goes over it, or
+   * that leaves less than a tenth of the disk, is ended with a note, and one file cannot be larger. As long as the draft
+   * is over it, no further command begins: `ERR_BASH_DRAFT`, reason `'space'`.
+   *
+   * @default 8_589_934_592 (8 GiB)
+   * @example await openDraft({ maxBytes: 512 * 1024 ** 2 });
+   */
+  maxBytes?: number | undefined;
+  /**
+   * The directory of all drafts, never inside of the root. If it is not on the mount of the root, changes are kept in a
+   * directory `.agent-bash-drafts-UID` on that mount, as far up as you may write; if the mount begins at the root, they
+   * are kept here, and a commit copies them.
    *
    * @default `$XDG_STATE_HOME/agent-bash/drafts`, else `~/.local/state/agent-bash/drafts`
    * @example await openDraft({ root: '/srv/project', dir: '/srv/.drafts' });
@@ -189,6 +201,8 @@ export interface DraftChanges {
   bytes: number;
   /** The paths that both the draft and someone outside have changed. */
   conflicts: PathReason[];
+  /** Repositories of which the draft has changed files of git, as in a receipt. Objects and logs do not count. */
+  git: GitChange[];
 }
 
 /** The effect of a commit, or of a dry run. */
@@ -223,6 +237,8 @@ export interface DraftInfo {
   state: 'open' | 'committing';
   /** The number of commands that have begun in it. */
   runs: number;
+  /** Who asked for its first command of which that is known; `null` if nobody was named. */
+  actor: Actor | null;
   /** The processes that have it open. */
   hosts: number[];
 }

@@ -110,6 +110,8 @@ export interface LedgerEntry {
   taskId: string | null;
   /** The target that ran the command, whose paths these are; `null`: this machine. */
   target: string | null;
+  /** The draft in which the command ran, or that it committed or discarded; `null`: none. */
+  draft: string | null;
 }
 
 /** The entries that `readLedger` returns. Each filter that is given has to fit. */

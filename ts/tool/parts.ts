@@ -13,7 +13,7 @@ import type {
 import { evidenceLines } from '../core/evidence-lines.ts';
 import { foreignName, foreignWords } from '../core/foreign.ts';
 import { linesOf } from '../core/lines.ts';
-import { receiptLine, shownPath } from '../core/receipt-line.ts';
+import { receiptLine, repositoriesInWords, shownPath } from '../core/receipt-line.ts';
 import { tapLine } from './call/tap-line.ts';
 
 /** Joins the parts of a text with blank lines and leaves out empty parts. */
@@ -97,7 +97,7 @@ export function formatUndone({ restored, removed, conflicts, notCovered, undoId 
 /** Returns what a draft has changed, and what someone outside has changed as well, for a model or a person. */
 export function summaryOf(changes: DraftChanges | null, cwd: string): string {
   if (changes === null) return NOTHING_DRAFTED;
-  const { counts, created, modified, deleted, renamed, conflicts } = changes;
+  const { counts, created, modified, deleted, renamed, conflicts, git } = changes;
   const places = placesOf(cwd);
   const paths = (entries: readonly Change[]) => entries.map(({ path }) => path);
   const did = [
@@ -111,8 +111,9 @@ export function summaryOf(changes: DraftChanges | null, cwd: string): string {
       counts.renamed,
     ),
   ].filter((part) => part !== '');
+  const all = [did.join(', '), ...repositoriesInWords(git, places)].filter((part) => part !== '').join('; ');
   return joinParts([
-    did.length === 0 ? NOTHING_DRAFTED : `[draft: ${did.join(', ')}]`,
+    all === '' ? NOTHING_DRAFTED : `[draft: ${all}]`,
     listedReasons(conflicts, 'changed outside of the draft as well', places),
   ]);
 }

@@ -224,7 +224,7 @@ fn directories_of_a_draft_are_renamed_as_in_the_directory_itself() {
                 fs::write(scene.root.join(path), path).expect("a file");
             }
             fs::set_permissions(scene.root.join("locked/shut"), fs::Permissions::from_mode(0o000)).expect("closed");
-            let draft = Some(DraftedTree { room, generation: 0, directories: vec![drafted] });
+            let draft = Some(DraftedTree { room, generation: 0, max_bytes: 1 << 30, directories: vec![drafted] });
             ConfinementPolicy { draft, ..scene.policy() }
         });
         let lines = [

@@ -129,6 +129,8 @@ pub struct DraftedTree {
     pub room: PathBuf,
     /// How often the draft was committed. A view from before a commit gets no further command.
     pub generation: u64,
+    /// The most bytes that the changes may take on the disk.
+    pub max_bytes: u64,
     /// The directories. Each is a write root.
     pub directories: Vec<DraftedDirectory>,
 }

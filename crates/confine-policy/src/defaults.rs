@@ -136,6 +136,9 @@ const CACHES: [(&str, &str, &str); 33] = [
 /// The prefix of the name of a directory that keeps files for undos on their own mount. The user's number follows.
 pub const UNDO_PLACE: &str = ".agent-bash-undo-";
 
+/// The same for the changes of drafts.
+pub const DRAFTS_PLACE: &str = ".agent-bash-drafts-";
+
 /// Returns the homes of the user: `$HOME`, and the home in the user database.
 pub(super) fn user_homes(host: &impl PolicyEnvironment) -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = Vec::new();

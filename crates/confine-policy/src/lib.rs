@@ -43,7 +43,7 @@ pub use confinement_policy::{
     NetworkScope, OwnedPolicy, PolicyProfile, ReadScope, TmpPlacement,
 };
 pub use confinement_report::{ConfinementMechanism, ConfinementReport, ReportedWorldError, WorldFacts};
-pub use defaults::{OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
+pub use defaults::{DRAFTS_PLACE, OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
 pub use denial::{CommandDenials, DenialKind, DeniedOperation, LISTED, SuggestedGrant};
 pub use facts::facts;
 pub use hidden_reads::refused_reads;

@@ -8,7 +8,7 @@ use super::confinement_policy::{
     AllowEntry, CacheAccess, ConfinementPolicy, GitScope, NetworkScope, PolicyProfile, ReadScope, TmpPlacement,
 };
 use super::contradictions::{OwnerDirectory, check_contradictions};
-use super::defaults::{self, UNDO_PLACE};
+use super::defaults::{self, DRAFTS_PLACE, UNDO_PLACE};
 use super::hosts::{address_of, name_of};
 use super::option_paths::{
     CachedPathResolver, ListedPath, expand_entry, is_within, outermost_paths, resolve_existing_part,
@@ -179,8 +179,8 @@ fn hidden_paths(
     Ok(hidden)
 }
 
-/// Returns the undo store of the command, and the places of undo stores on the mounts of its write roots. They hold
-/// earlier versions of files, including hidden files.
+/// Returns the store of undo or of drafts, and the places of such stores on the mounts of write roots. They hold other
+/// versions of files, including hidden files.
 fn undo_store_paths(
     raw: &RawConfine,
     root: &OwnerDirectory,
@@ -189,7 +189,8 @@ fn undo_store_paths(
 ) -> Vec<ListedPath> {
     let given = raw.store.iter().map(PathBuf::from);
     let above = write.iter().chain([&root.path]).flat_map(|path| path.ancestors().skip(1));
-    let places = above.map(|above| above.join(format!("{UNDO_PLACE}{}", host.user())));
+    let named = |above: &Path| [UNDO_PLACE, DRAFTS_PLACE].map(|name| above.join(format!("{name}{}", host.user())));
+    let places = above.flat_map(named);
     let read: &[PathBuf] = if let ReadScope::Only(read) = read { read } else { &[] };
     let is_used = |store: &Path| write.iter().chain(read).chain([&root.path]).any(|path| is_within(path, store));
     let stores = given.chain(places.filter(|place| host.resolve(place).is_ok()));

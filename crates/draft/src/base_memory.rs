@@ -51,6 +51,16 @@ impl BaseMemory {
         counts.map(|(_, thing)| thing.since).fold(began, FileTime::max)
     }
 
+    /// Returns the files that have changed in the base since the draft has touched them, with those that are gone.
+    pub fn changed_files(&self, began: FileTime) -> impl Iterator<Item = &Path> {
+        let is_changed = move |(path, thing): &(&Path, &BaseThing)| match changed_at(path) {
+            Ok(Some(at)) => !thing.state.is_directory() && at > self.since(path, began),
+            Ok(None) => !thing.state.is_absent(),
+            Err(_) => false,
+        };
+        self.0.iter().filter(is_changed).map(|(path, _)| path)
+    }
+
     /// Adds a thing, which replaces an earlier one.
     pub fn insert(&mut self, path: PathBuf, thing: BaseThing) {
         self.0.insert(path, thing);

@@ -12,8 +12,10 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use super::copy::copy_thing;
 use super::difference::DraftDifference;
 use super::layer::{make_merged, read_thing, strip};
+use super::layer_room::remove_all;
 use undo::path_lookup::{RoutedPath, read_state};
 use undo::path_state::PathState;
 use undo::{ChangeJournal, ComingChange, JournalError, OpenRoute};
@@ -51,6 +53,9 @@ pub struct CommitExecutor<'a> {
     journal: &'a mut ChangeJournal,
     /// Asked before each change, with its name. `true` ends the commit, as a kill would.
     stops: &'a mut dyn FnMut(&str) -> bool,
+    /// The directory on the mount of the base to which things are copied before they are renamed. `None`: the draft is
+    /// on that mount.
+    copies: Option<&'a Path>,
     outcome: CommitOutcome,
 }
 
@@ -59,9 +64,14 @@ pub struct CommitExecutor<'a> {
 pub struct CommitStopped;
 
 impl<'a> CommitExecutor<'a> {
-    /// Begins a commit that records its changes here.
-    pub fn new(journal: &'a mut ChangeJournal, stops: &'a mut dyn FnMut(&str) -> bool) -> Self {
-        Self { journal, stops, outcome: CommitOutcome::default() }
+    /// Begins a commit that records its changes here. `copies`: an empty directory on the mount of the base, if the
+    /// draft is on another one.
+    pub fn new(
+        journal: &'a mut ChangeJournal,
+        stops: &'a mut dyn FnMut(&str) -> bool,
+        copies: Option<&'a Path>,
+    ) -> Self {
+        Self { journal, stops, copies, outcome: CommitOutcome::default() }
     }
 
     /// Moves these differences of a layer into the base. They are sorted by path, and so are `all` of the layer. The
@@ -193,18 +203,29 @@ impl<'a> CommitExecutor<'a> {
         let over =
             if one.base.is_directory() != one.draft.state.is_directory() { &PathState::Absent } else { &one.base };
         check_unchanged(at, over)?;
-        strip_all(&one.place, one.draft.state.is_directory())?;
+        let is_directory = one.draft.state.is_directory();
+        let step = self.outcome.applied.len() + self.outcome.left.len();
+        let from = self.copies.map_or_else(|| one.place.clone(), |copies| copies.join(step.to_string()));
+        if self.copies.is_some() {
+            copy_thing(&one.place, &from)?;
+        }
+        strip_all(&from, is_directory)?;
         self.journal.record_before_change(at, change)?;
         self.offer_stop("rename")?;
         if over.is_absent() {
-            match sys::rename_new(&one.place, at.reach) {
+            match sys::rename_new(&from, at.reach) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(CommitStepFailure::Changed),
                 renamed => renamed?,
             }
         } else {
-            fs::rename(&one.place, at.reach)?;
+            fs::rename(&from, at.reach)?;
         }
-        self.offer_stop("renamed")
+        self.offer_stop("renamed")?;
+        match self.copies {
+            Some(_) if is_directory => Ok(remove_all(&one.place)?),
+            Some(_) => Ok(fs::remove_file(&one.place)?),
+            None => Ok(()),
+        }
     }
 }
 

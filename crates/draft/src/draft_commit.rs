@@ -1,6 +1,8 @@
 //! Commits a draft: which differences, in what case none, and how one that was killed goes on.
 
+use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::base_memory::{BaseThing, committed_things, touched_directories};
@@ -8,6 +10,7 @@ use super::commit::{CommitExecutor, CommitOutcome, CommitStopped, applied_paths}
 use super::difference::DraftDifference;
 use super::draft_effect::listing_of;
 use super::draft_store::{BegunCommit, DraftError, DraftState, LockedDraft, StoredDraft};
+use super::layer_room::remove_all;
 use super::merge::MergedFile;
 use serde::Deserialize;
 
@@ -211,9 +214,12 @@ impl LockedDraft {
     ) -> Result<DraftCommit, CommitError> {
         let mut made = DraftCommit { run: Some(journal.header().run.clone()), ..DraftCommit::default() };
         let mut moved = Vec::new();
-        for (chosen, all) in chosen.iter().zip(all) {
+        for ((chosen, all), layer) in chosen.iter().zip(all).zip(&self.draft.record.layers) {
+            let copies = layer.is_apart.then(|| layer.base.join(format!(".agent-bash-{}", self.draft.record.id)));
+            copies.iter().try_for_each(|copies| make_empty(copies)).map_err(|error| self.failed(error))?;
             let CommitOutcome { applied, moved: whole, left } =
-                CommitExecutor::new(&mut journal, stops).take(chosen, all)?;
+                CommitExecutor::new(&mut journal, stops, copies.as_deref()).take(chosen, all)?;
+            copies.iter().try_for_each(|copies| remove_all(copies)).map_err(|error| self.failed(error))?;
             made.applied.extend(applied);
             moved.extend(whole);
             made.skipped.extend(left);
@@ -234,6 +240,14 @@ impl LockedDraft {
         (self.draft.record.state, self.draft.record.commit) = (DraftState::Open, None);
         self.draft.record.generation += 1;
         self.draft.save()
+    }
+}
+
+/// Makes a directory that is empty, also after a commit that was killed.
+fn make_empty(directory: &Path) -> io::Result<()> {
+    match remove_all(directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => DirBuilder::new().mode(0o700).create(directory),
     }
 }
 

@@ -7,15 +7,21 @@ use std::path::{Path, PathBuf};
 
 use super::difference::DraftDifference;
 use super::draft_effect::{find_renames, listing_of, moved_paths};
+use super::draft_repositories::DraftRepositories;
 use super::layer::{DraftLayer, LayerChange, LayerThing};
 use receipt::FileRename;
+use receipt::git::RepositoryComparison;
 use receipt::net::{ContentIdentity, NetEffect, ObservedFile, PathListing};
 use undo::path_lookup::has_equal_contents;
 use undo::path_state::{FileIdentity, PathState};
 
 /// What a draft has changed at one moment.
 #[derive(Debug, Default)]
-pub struct DraftMoment(BTreeMap<PathBuf, MomentThing>);
+pub struct DraftMoment {
+    /// The things in its root.
+    things: BTreeMap<PathBuf, MomentThing>,
+    repositories: DraftRepositories,
+}
 
 /// A thing of a draft, and that of the base.
 #[derive(Debug)]
@@ -26,19 +32,30 @@ struct MomentThing {
 }
 
 impl DraftMoment {
-    /// Reads the moment.
+    /// Reads the moment. `layers`: those of the draft, that of its root first.
     ///
     /// # Errors
     /// If a directory cannot be read.
     pub fn read(layers: &[DraftLayer]) -> io::Result<Self> {
-        let mut found = BTreeMap::new();
-        for layer in layers {
+        let (mut things, mut elsewhere) = (BTreeMap::new(), Vec::new());
+        for (number, layer) in layers.iter().enumerate() {
             layer.walk(&mut |LayerChange { path, draft, base }| {
+                if number > 0 {
+                    elsewhere.push(path);
+                    return;
+                }
                 let place = layer.place_of(&path).unwrap_or_default();
-                found.insert(path, MomentThing { place, draft, base });
+                things.insert(path, MomentThing { place, draft, base });
             })?;
         }
-        Ok(Self(found))
+        let changed = things.keys().chain(&elsewhere).map(PathBuf::as_path);
+        let repositories = DraftRepositories::read(layers, changed);
+        Ok(Self { things, repositories })
+    }
+
+    /// Returns what has changed in repositories from this moment to a later one.
+    pub fn repositories_until(&self, later: &Self) -> Vec<RepositoryComparison> {
+        later.repositories.since(&self.repositories)
     }
 
     /// Returns the changes between this moment and a later one. Paths in `.git` are in no list.
@@ -48,15 +65,15 @@ impl DraftMoment {
     pub fn changes_until(&self, later: &Self) -> io::Result<NetEffect> {
         let mut fresh = Vec::new();
         let mut others = Vec::new();
-        for (path, now) in &later.0 {
-            let then = self.0.get(path);
+        for (path, now) in &later.things {
+            let then = self.things.get(path);
             let base = then.map_or(&now.base, |then| &then.draft.state).clone();
             let (path, place, draft) = (path.clone(), now.place.clone(), now.draft.clone());
             let to = if then.is_some() { &mut others } else { &mut fresh };
             to.push(DraftDifference { path, place, draft, base, conflict: None });
         }
         // The base shows again where the draft has removed a thing of its own.
-        for (path, then) in self.0.iter().filter(|(path, _)| !later.0.contains_key(*path)) {
+        for (path, then) in self.things.iter().filter(|(path, _)| !later.things.contains_key(*path)) {
             let draft = LayerThing { state: then.base.clone(), ..LayerThing::ABSENT };
             let (path, place, base) = (path.clone(), then.place.clone(), then.draft.state.clone());
             others.push(DraftDifference { path, place, draft, base, conflict: None });

@@ -7,26 +7,29 @@
 //! | `ID/ancestors` | contents of files of the base, one after another, for merges |
 //! | `ID/lock` | held shared while a command of the draft runs, and alone while it is committed, forked or discarded |
 //! | `ID/world-N` | names the world in which hosts run the draft's commands, after its Nth commit |
-//! | `ID/runs` | a byte per command; its time is that of the last one |
+//! | `ID/runs` | a byte per command: `1`, or `L` if it is in the ledger. The time of the file is that of the last one |
+//! | `ID/actor` | who asked for the first command of which that is known, as JSON |
 //! | `ID/hosts/PID` | held by a process that has the draft open |
-//! | `ID/0/`, `ID/1/` … | `upper` and `work` of each drafted directory |
+//! | `ID/0/`, `ID/1/` … | `upper` and `work` of each drafted directory, if they are here: see `layer_room.rs` |
 
-use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::base_memory::{BaseMemory, BaseThing, MOST_KEPT};
 use super::copy::copy_tree;
 use super::difference::{DraftDifference, differences};
 use super::layer::DraftLayer;
+use super::layer_room::{make_room, remove_all};
 use confine_policy::{DraftedDirectory, DraftedTree};
 use protocol::task::now_ms;
+use sys::DiskUsageCount;
 use undo::path_lookup::hash_bytes;
 use undo::path_state::FileTime;
 
@@ -34,13 +37,20 @@ const RECORD: &str = "draft.json";
 const MEMORY: &str = "memory";
 const ANCESTORS: &str = "ancestors";
 const RUNS: &str = "runs";
+const ACTOR: &str = "actor";
 const HOSTS: &str = "hosts";
+
+/// The longest memory that is read before each command, in bytes. A path takes about 200.
+const MOST_NOTED: u64 = 256 << 10;
+
+/// A command in the file of runs that is in the ledger.
+const LISTED: &[u8] = b"L";
 
 /// Time for the last command of a draft to be gone, after its result.
 const LAST_COMMAND: Duration = Duration::from_millis(500);
 const TRY_EVERY: Duration = Duration::from_millis(2);
 /// Age at which a directory without a record belongs to no process that still makes or removes a draft.
-const HALF_MADE: Duration = Duration::from_mins(10);
+pub(super) const HALF_MADE: Duration = Duration::from_mins(10);
 
 /// The state of a draft on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +102,8 @@ pub struct DraftSettings {
     pub expose: Option<ExposedPorts>,
     /// How long it is kept.
     pub keep: DraftRetention,
+    /// The most bytes that its changes may take on the disk.
+    pub max_bytes: u64,
 }
 
 /// A draft.
@@ -172,7 +184,7 @@ pub struct DraftStore {
 }
 
 /// A draft on disk.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StoredDraft {
     path: PathBuf,
     #[expect(missing_docs, reason = "the draft")]
@@ -199,35 +211,36 @@ impl DraftStore {
     pub fn begin(&self, id: &str, settings: DraftSettings, bases: &[PathBuf]) -> Result<StoredDraft, DraftError> {
         let root = bases.first().cloned().unwrap_or_default();
         self.check_root(&root)?;
-        self.make(id, |path| {
-            let failed = |source| DraftError::System { path: path.to_owned(), source };
-            let layers: Vec<_> = layers_in(path, bases).collect();
-            layers.iter().try_for_each(make_room).map_err(failed)?;
-            for layer in &layers {
-                check_room(layer).map_err(failed)??;
-            }
-            let began = wait_for_next_time(path).map_err(failed)?;
+        self.make(id, bases, |path, layers| {
+            let began = wait_for_next_time(path).map_err(system_error(path))?;
             let (id, created_at, state) = (id.to_owned(), now_ms(), DraftState::Open);
             Ok(DraftRecord { id, settings, root, layers, created_at, began, generation: 0, state, commit: None })
         })
     }
 
-    /// Makes a draft in a directory of its own. If that fails, the directory is removed.
+    /// Makes a draft in a directory of its own, with a room for each base. If that fails, nothing is left.
     fn make(
         &self,
         id: &str,
-        fill: impl FnOnce(&Path) -> Result<DraftRecord, DraftError>,
+        bases: &[PathBuf],
+        fill: impl FnOnce(&Path, Vec<DraftLayer>) -> Result<DraftRecord, DraftError>,
     ) -> Result<StoredDraft, DraftError> {
         let path = self.path.join(id);
-        let failed = |source| DraftError::System { path: path.clone(), source };
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.path).map_err(failed)?;
-        DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
-        let made = fill(&path).and_then(|record| {
-            let draft = StoredDraft { path: path.clone(), record };
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.path).map_err(system_error(&path))?;
+        DirBuilder::new().mode(0o700).create(&path).map_err(system_error(&path))?;
+        let mut layers = Vec::new();
+        let fill_rooms = || {
+            for (number, base) in bases.iter().enumerate() {
+                layers.push(make_room(&path, number, base)?);
+            }
+            let draft = StoredDraft { path: path.clone(), record: fill(&path, layers.clone())? };
             draft.save().map(|()| draft)
-        });
+        };
+        let made = fill_rooms();
         if made.is_err() {
-            let _not_more = make_removable(&path).and_then(|()| fs::remove_dir_all(&path));
+            for room in layers.iter().map(|layer| &layer.room).chain([&path]) {
+                let _not_more = remove_all(room);
+            }
         }
         made
     }
@@ -295,7 +308,7 @@ impl DraftStore {
                     let path = self.path.join(&entry);
                     let age = fs::metadata(&path).and_then(|data| data.modified()).ok();
                     if age.and_then(|since| since.elapsed().ok()).is_some_and(|age| age > HALF_MADE) {
-                        let _not_more = make_removable(&path).and_then(|()| fs::remove_dir_all(&path));
+                        let _not_more = remove_all(&path);
                     }
                 }
                 _ => {}
@@ -321,12 +334,12 @@ impl StoredDraft {
             work: layer.work(),
         };
         let directories = self.record.layers.iter().map(directory).collect();
-        DraftedTree { room: self.path.clone(), generation: self.record.generation, directories }
+        let DraftRecord { generation, settings: DraftSettings { max_bytes, .. }, .. } = self.record;
+        DraftedTree { room: self.path.clone(), generation, max_bytes, directories }
     }
 
-    fn failed(&self, name: &str) -> impl Fn(io::Error) -> DraftError {
-        let path = self.path.join(name);
-        move |source| DraftError::System { path: path.clone(), source }
+    fn failed(&self, name: &str) -> impl Fn(io::Error) -> DraftError + use<> {
+        system_error(&self.path.join(name))
     }
 
     /// Writes the record.
@@ -382,13 +395,27 @@ impl StoredDraft {
         Ok(LockedDraft { draft: Self { record, ..self }, _lock: file })
     }
 
-    /// Counts a command, which begins now.
+    /// Counts a command, which begins now. `is_listed`: whether it is in the ledger. `actor`: who asked for it.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn count_run(&self) -> Result<(), DraftError> {
+    pub fn count_run(&self, is_listed: bool, actor: Option<&impl Serialize>) -> Result<(), DraftError> {
+        if let Some(actor) = actor {
+            let first = File::options().write(true).create_new(true).mode(0o600).open(self.path.join(ACTOR));
+            let _is_known = first.and_then(|file| Ok(serde_json::to_writer(file, actor)?));
+        }
         let file = File::options().append(true).create(true).mode(0o600).open(self.path.join(RUNS));
-        file.and_then(|mut file| file.write_all(b"1")).map_err(self.failed(RUNS))
+        file.and_then(|mut file| file.write_all(if is_listed { LISTED } else { b"1" })).map_err(self.failed(RUNS))
+    }
+
+    /// Returns whether a command of the draft is in the ledger.
+    pub fn is_listed(&self) -> bool {
+        fs::read(self.path.join(RUNS)).is_ok_and(|runs| runs.contains(&LISTED[0]))
+    }
+
+    /// Returns who asked for the first command of which that is known.
+    pub fn actor<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_slice(&fs::read(self.path.join(ACTOR)).ok()?).ok()
     }
 
     /// Returns how many commands have begun, and when the last one did, in ms since 1970. Without one, when the draft
@@ -443,7 +470,8 @@ impl StoredDraft {
 
     /// Returns the bytes on the disk of what the draft has changed.
     pub fn bytes(&self) -> u64 {
-        self.record.layers.iter().map(|layer| bytes_below(&layer.upper())).sum()
+        let uppers: Vec<_> = self.record.layers.iter().map(DraftLayer::upper).collect();
+        DiskUsageCount::of(uppers.iter().map(PathBuf::as_path)).advance(usize::MAX).unwrap_or_default()
     }
 
     /// Reads what the draft has found in its base. A record that was not written to its end is left out.
@@ -510,6 +538,18 @@ impl StoredDraft {
         Ok(memory)
     }
 
+    /// Returns how many files that the draft has changed were changed in the base as well, as far as that was noted.
+    /// `None`: the draft has changed too many for an answer between two commands.
+    pub fn changed_outside(&self) -> Option<usize> {
+        let noted = fs::metadata(self.path.join(MEMORY)).map_or(0, |data| data.len());
+        let memory = if noted <= MOST_NOTED { self.memory().ok()? } else { return None };
+        let is_in_draft = |path: &&Path| {
+            let place = self.record.layers.iter().find_map(|layer| layer.place_of(path));
+            place.is_some_and(|place| fs::symlink_metadata(place).is_ok())
+        };
+        Some(memory.changed_files(self.record.began).filter(is_in_draft).count())
+    }
+
     /// Returns the differences of each layer.
     ///
     /// # Errors
@@ -528,13 +568,11 @@ impl LockedDraft {
     /// If something cannot be removed. The draft is unknown from then on.
     pub fn discard(self) -> Result<(), DraftError> {
         let StoredDraft { path, record } = self.draft;
-        let failed = |source| DraftError::System { path: path.clone(), source };
-        fs::remove_file(path.join(RECORD)).map_err(failed)?;
-        for layer in &record.layers {
-            make_removable(&layer.room).map_err(failed)?;
-            fs::remove_dir_all(&layer.room).map_err(failed)?;
+        fs::remove_file(path.join(RECORD)).map_err(system_error(&path))?;
+        for room in record.layers.iter().map(|layer| &layer.room) {
+            remove_all(room).map_err(system_error(room))?;
         }
-        fs::remove_dir_all(&path).map_err(failed)
+        fs::remove_dir_all(&path).map_err(system_error(&path))
     }
 
     /// Begins another draft with the changes of this one.
@@ -543,15 +581,14 @@ impl LockedDraft {
     /// If something cannot be read or written. Nothing of the new draft is left then.
     pub fn fork(&self, store: &DraftStore, id: &str, name: Option<String>) -> Result<StoredDraft, DraftError> {
         let StoredDraft { path: from, record } = &self.draft;
-        store.make(id, |path| {
-            let failed = |source| DraftError::System { path: path.to_owned(), source };
-            let layers: Vec<_> = layers_in(path, record.layers.iter().map(|layer| &layer.base)).collect();
+        let bases: Vec<_> = record.layers.iter().map(|layer| layer.base.clone()).collect();
+        store.make(id, &bases, |path, layers| {
             for (from, to) in record.layers.iter().zip(&layers) {
-                make_room(to).and_then(|()| copy_tree(&from.upper(), &to.upper())).map_err(failed)?;
+                copy_tree(&from.upper(), &to.upper()).map_err(system_error(&to.room))?;
             }
             for name in [MEMORY, ANCESTORS] {
                 match fs::copy(from.join(name), path.join(name)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(system_error(path)(error)),
                     _ => {}
                 }
             }
@@ -561,67 +598,19 @@ impl LockedDraft {
     }
 }
 
+/// Returns what makes an error of the system one that names a path.
+pub(super) fn system_error(path: &Path) -> impl Fn(io::Error) -> DraftError + use<> {
+    let path = path.to_owned();
+    move |source| DraftError::System { path: path.clone(), source }
+}
+
 /// Reads the record of a draft. `None`: there is none.
 fn read_record(path: &Path) -> Result<Option<DraftRecord>, DraftError> {
     let read = match fs::read(path.join(RECORD)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read.and_then(|text| Ok(serde_json::from_slice(&text)?)),
     };
-    read.map(Some).map_err(|source| DraftError::System { path: path.to_owned(), source })
-}
-
-/// Returns the bytes on the disk of all that is in a directory. What cannot be read counts as nothing.
-fn bytes_below(directory: &Path) -> u64 {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let of = |entry: fs::DirEntry| {
-        let Ok(data) = entry.metadata() else { return 0 };
-        let below = if data.is_dir() { bytes_below(&entry.path()) } else { 0 };
-        data.blocks() * 512 + below
-    };
-    entries.map(of).sum()
-}
-
-/// Returns the layers of a draft in this directory.
-fn layers_in<'a>(path: &Path, bases: impl IntoIterator<Item = &'a PathBuf>) -> impl Iterator<Item = DraftLayer> {
-    (0..).zip(bases).map(|(number, base)| DraftLayer { base: base.clone(), room: path.join(number.to_string()) })
-}
-
-/// Makes the directories of a layer. What the overlay shows as the base itself has the mode and the owner of the base.
-fn make_room(layer: &DraftLayer) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).create(&layer.room)?;
-    let data = fs::metadata(&layer.base)?;
-    for directory in [layer.upper(), layer.work()] {
-        fs::create_dir(&directory)?;
-    }
-    // Only root may give a directory away.
-    let _same_owner = std::os::unix::fs::chown(layer.upper(), Some(data.uid()), Some(data.gid()));
-    fs::set_permissions(layer.upper(), fs::Permissions::from_mode(data.mode() & 0o7777))
-}
-
-/// Fails if the changes of a directory cannot be kept here, or cannot be renamed into it.
-fn check_room(layer: &DraftLayer) -> io::Result<Result<(), DraftError>> {
-    let refused = |why| Ok(Err(DraftError::Root { root: layer.base.clone(), why }));
-    if fs::metadata(&layer.base)?.dev() != fs::metadata(&layer.room)?.dev() {
-        return refused("it is on another file system than the directory of drafts; name one beside it by `dir`");
-    }
-    // The overlay keeps marks in attributes.
-    let mark = OsStr::new("user.agent-bash");
-    if sys::set_attribute(&layer.room, mark, b"").and_then(|()| sys::remove_attribute(&layer.room, mark)).is_err() {
-        return refused("its file system has no attributes of users");
-    }
-    Ok(Ok(()))
-}
-
-/// Lets this process remove everything in a directory. The overlay makes a directory that nobody may enter.
-fn make_removable(directory: &Path) -> io::Result<()> {
-    fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            make_removable(&entry.path())?;
-        }
-    }
-    Ok(())
+    read.map(Some).map_err(system_error(path))
 }
 
 /// Returns a time, and waits until files that change get a later one.

@@ -33,8 +33,10 @@ const CHARACTER_DEVICE: u32 = 0o020_000;
 pub struct DraftLayer {
     /// The directory. Absolute, without links in it.
     pub base: PathBuf,
-    /// The directory of the draft that holds `upper` and `work`, on the file system of the base where that is possible.
+    /// The directory of the draft that holds `upper` and `work`.
     pub room: PathBuf,
+    /// Whether the room is on another mount than the base, so that a commit copies.
+    pub is_apart: bool,
 }
 
 /// A thing as the overlay has left it, or a thing of the base.

@@ -9,8 +9,8 @@
 //! | what the overlay leaves | `layer.rs` |
 //! | the base when the draft first touched a path | `base_memory.rs` |
 //! | where draft and base differ, and where both changed | `difference.rs` |
-//! | what people see of it | `draft_effect.rs`, `patch.rs`; of one command `draft_moment.rs` |
-//! | drafts on disk, and forks of them | `draft_store.rs`, `copy.rs` |
+//! | what people see of it | `draft_effect.rs`, `draft_repositories.rs`, `patch.rs`; of one command `draft_moment.rs` |
+//! | drafts on disk, and forks of them | `draft_store.rs`, `layer_room.rs`, `copy.rs` |
 //! | files that both have changed | `merge.rs` |
 //! | the changes move into the base, as a run that can be undone | `draft_commit.rs`, `commit.rs` |
 //!
@@ -23,8 +23,10 @@ pub mod difference;
 pub mod draft_commit;
 pub mod draft_effect;
 pub mod draft_moment;
+pub mod draft_repositories;
 pub mod draft_store;
 pub mod layer;
+mod layer_room;
 mod merge;
 pub mod patch;
 

@@ -37,7 +37,7 @@ impl LayerScene {
         let folder = tempfile::tempdir().expect("a directory");
         let (base, room) = (folder.path().join("base"), folder.path().join("room"));
         fs::create_dir(&base).expect("a directory");
-        let layer = DraftLayer { base, room };
+        let layer = DraftLayer { base, room, is_apart: false };
         for directory in [layer.upper(), layer.work()] {
             fs::create_dir_all(directory).expect("a directory");
         }
@@ -119,7 +119,7 @@ impl LayerScene {
     ) -> Option<CommitOutcome> {
         let all = self.differences();
         let chosen: Vec<_> = all.iter().filter(|one| chosen(one)).collect();
-        let outcome = CommitExecutor::new(&mut journal, stops).take(&chosen, &all).ok()?;
+        let outcome = CommitExecutor::new(&mut journal, stops, None).take(&chosen, &all).ok()?;
         journal.finish(Vec::new()).expect("an end");
         for (path, thing) in committed_things(&outcome.applied, &outcome.moved).expect("things") {
             self.memory.insert(path, thing);
@@ -574,6 +574,7 @@ fn settings(name: Option<&str>) -> DraftSettings {
         confine: "{}".into(),
         expose: None,
         keep: DraftRetention::Unused(60_000),
+        max_bytes: 1 << 30,
     }
 }
 
@@ -595,6 +596,14 @@ impl StoredScene {
         store.begin("d1", settings(None), std::slice::from_ref(&base)).expect("a draft");
         let undo = UndoStore::open(&folder.path().join("undo")).expect("a store");
         Self { folder, base, store, undo }
+    }
+
+    /// Commits as a draft does that is on another mount than its base.
+    fn apart(self) -> Self {
+        let mut draft = self.store.find("d1").expect("a draft");
+        draft.record.layers[0].is_apart = true;
+        draft.save().expect("saved");
+        self
     }
 
     fn run(&self, script: &str) {
@@ -655,9 +664,37 @@ fn a_commit_beside_a_path_hides_no_conflict_of_it() {
 }
 
 #[test]
+fn a_commit_to_another_mount_is_the_same_and_leaves_nothing_else() {
+    let script = "echo mine >>a; rm b; mkdir -p n/m; echo 1 >n/m/x; ln n/m/x n/y; ln -s x n/link; mkfifo -m 600 n/pipe
+        chmod 711 d; rm -r node; mkdir node; echo new >node/z; mv d/e moved";
+    let [usual, apart] = [StoredScene::new(), StoredScene::new().apart()];
+    for scene in [&usual, &apart] {
+        scene.run(script);
+    }
+    let before = tree_of(&apart.base);
+    let [made, other] = [&usual, &apart].map(|scene| scene.commit("r1", &[], ConflictHandling::Stop));
+    assert_eq!((usual.short(&made.applied), made.skipped), (apart.short(&other.applied), other.skipped));
+    assert_eq!(tree_of(&usual.base), tree_of(&apart.base));
+    let names = |scene: &StoredScene| fs::metadata(scene.base.join("n/y")).expect("a file").nlink();
+    assert_eq!([names(&usual), names(&apart)], [2, 2]);
+    assert!(apart.store.find("d1").expect("a draft").differences().expect("a walk").concat().is_empty());
+    undo::undo(&apart.undo, "r1", UndoRequest::default()).expect("an undo");
+    assert_eq!(tree_of(&apart.base), before);
+}
+
+#[test]
 fn a_commit_that_was_killed_goes_on_and_leaves_what_others_have_changed_since() {
+    killed_commits_go_on(StoredScene::new);
+}
+
+#[test]
+fn a_commit_to_another_mount_that_was_killed_goes_on() {
+    killed_commits_go_on(|| StoredScene::new().apart());
+}
+
+fn killed_commits_go_on(begin: impl Fn() -> StoredScene) {
     for moment in 0.. {
-        let scene = StoredScene::new();
+        let scene = begin();
         scene.run("echo mine >>a; echo mine >>b; mkdir -p n/m; echo 1 >n/m/x; chmod 711 d; rm -r node");
         let before = tree_of(&scene.base);
         let request = CommitRequest::default();

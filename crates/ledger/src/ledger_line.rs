@@ -144,6 +144,7 @@ mod tests {
             rules: vec!["git-clean".into()],
             decided_by: None,
             target: None,
+            draft: Some("d-1".into()),
             confinement: Some("workspace".into()),
             task: Some(LedgerRunTask { id: "t".into(), log: "/t.log".into() }),
             noted: true,

@@ -128,6 +128,9 @@ pub struct LedgerRunStart<'a> {
     /// The target that runs the command. `None`: this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Cow<'a, str>>,
+    /// The draft in which the command runs, or that is committed or discarded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<Cow<'a, str>>,
     /// Whether the host adds a note after the end.
     #[serde(default, skip_serializing_if = "is_false")]
     pub noted: bool,

@@ -75,6 +75,7 @@ mod tests {
             rules: Vec::new(),
             decided_by: None,
             target: None,
+            draft: None,
             confinement: None,
             task: None,
             noted: false,

@@ -16,6 +16,8 @@ pub enum EndedBy {
     Memory,
     /// The limit on processes.
     Processes,
+    /// The limit on the changes of its draft.
+    Space,
     /// An abort.
     Abort,
     /// A person on the page.

@@ -13,6 +13,10 @@ pub enum LimitKind {
     Memory,
     /// Processes.
     Processes,
+    /// Changes of the draft, bytes.
+    Draft,
+    /// Free space of the disk of the draft, bytes: `used` is what is left, and `allowed` is what has to be.
+    Disk,
 }
 
 /// An exceeded limit.
@@ -27,7 +31,7 @@ pub struct ExceededLimit {
 }
 
 impl ExceededLimit {
-    /// Returns whether SIGKILL comes without a grace: memory and processes may grow faster than processes exit.
+    /// Returns whether SIGKILL comes without a grace: all but CPU time may grow faster than processes exit.
     pub fn at_once(&self) -> bool {
         self.limit != LimitKind::Cpu
     }
@@ -56,6 +60,17 @@ impl ExceededLimit {
             LimitKind::Processes => {
                 format!("limits.processes: the command had more than {allowed} processes at once; they were ended")
             }
+            LimitKind::Draft => format!(
+                "maxBytes: the draft holds {}, over its limit of {}; the command's processes were ended",
+                format_bytes(used),
+                format_bytes(allowed),
+            ),
+            LimitKind::Disk => format!(
+                "maxBytes: the disk of the draft has {} left, which is less than a tenth ({}); the command's \
+                 processes were ended",
+                format_bytes(used),
+                format_bytes(allowed),
+            ),
         }
     }
 }

@@ -8,6 +8,7 @@
 mod blocked;
 mod carrier;
 pub mod cgroup;
+mod draft_space;
 mod facts;
 mod launch;
 mod pipeline_tap_names;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const MIB: u64 = 1 << 20;
 
 fn watch(limits: CommandLimits) -> LimitWatch {
-    let mut watch = LimitWatch::begin(limits, Instant::now(), None).expect("something to watch");
+    let mut watch = LimitWatch::begin(limits, Instant::now(), None, None).expect("something to watch");
     watch.cores = 2;
     watch
 }
@@ -14,8 +14,8 @@ fn watch(limits: CommandLimits) -> LimitWatch {
 #[test]
 fn nothing_is_watched_without_a_limit_over_the_tree() {
     let own = CommandLimits { open_files: Some(9), file_bytes: Some(9), ..CommandLimits::default() };
-    assert!(LimitWatch::begin(own, Instant::now(), None).is_none());
-    assert!(LimitWatch::begin(CommandLimits { processes: Some(9), ..own }, Instant::now(), None).is_some());
+    assert!(LimitWatch::begin(own, Instant::now(), None, None).is_none());
+    assert!(LimitWatch::begin(CommandLimits { processes: Some(9), ..own }, Instant::now(), None, None).is_some());
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_tree_that_sleeps_is_checked_less_and_less_often() {
 fn memory_is_checked_before_it_can_grow_far_beyond_its_limit() {
     for allowed in [50 * MIB, 200 * MIB, 8000 * MIB] {
         let mut watch = watch(CommandLimits { memory: Some(allowed), ..CommandLimits::default() });
-        assert!(watch.next <= Instant::now() + FIRST);
+        assert!(watch.next.is_some_and(|next| next <= Instant::now() + FIRST));
         // A tree that has slept for long begins to grow.
         watch.pause = IDLE;
         for percent in [0, 10, 50, 90, 99] {

@@ -1,4 +1,4 @@
-//! Limits over a whole tree. The shim checks the usage of the tree from time to time.
+//! Limits over a whole tree. The shim checks the usage of the tree from time to time, and that of its draft.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::{Pid, getpid};
 
 use super::cgroup::ShimCgroup;
+use super::draft_space::DraftSpace;
 use super::tree;
 use protocol::plan::CommandLimits;
 use protocol::{ExceededLimit, LimitKind};
@@ -65,7 +66,8 @@ pub struct LimitWatch {
     limits: CommandLimits,
     /// Number of processors, which bounds how fast CPU time passes.
     cores: u32,
-    next: Instant,
+    /// When the next check of the tree is due. `None`: no limit applies to it.
+    next: Option<Instant>,
     pause: Duration,
     last: TreeUsage,
     /// Highest CPU time measured so far. The CPU time of a process that no parent waits for is lost with it.
@@ -75,33 +77,43 @@ pub struct LimitWatch {
     strays: Vec<Pid>,
     /// The cgroup of the tree, which counts exactly.
     group: Option<Rc<ShimCgroup>>,
+    /// The space of the draft in which the command runs.
+    space: Option<DraftSpace>,
 }
 
 impl LimitWatch {
-    /// Returns `None` if no limit applies to the whole tree. Nothing is checked then.
-    pub fn begin(limits: CommandLimits, started: Instant, group: Option<Rc<ShimCgroup>>) -> Option<Self> {
-        limits.apply_to_tree().then(|| Self {
+    /// Returns `None` if no limit applies to the whole tree, and it runs in no draft. Nothing is checked then.
+    pub fn begin(
+        limits: CommandLimits,
+        started: Instant,
+        group: Option<Rc<ShimCgroup>>,
+        space: Option<DraftSpace>,
+    ) -> Option<Self> {
+        let first = || started + limits.memory.map_or(FIRST, |allowed| FIRST.min(until_over(0, allowed)));
+        (limits.apply_to_tree() || space.is_some()).then(|| Self {
             limits,
             cores: std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1)),
-            next: started + limits.memory.map_or(FIRST, |allowed| FIRST.min(until_over(0, allowed))),
+            next: limits.apply_to_tree().then(first),
             pause: USUAL,
             last: TreeUsage::default(),
             cpu_us: 0,
             checks: 0,
             strays: Vec::new(),
             group,
+            space,
         })
     }
 
     /// Returns when the next check is due.
-    pub fn wake_at(&self) -> Instant {
-        self.next
+    pub fn wake_at(&self) -> Option<Instant> {
+        [self.next, self.space.as_ref().map(DraftSpace::wake_at)].into_iter().flatten().min()
     }
 
     /// Checks the limits if a check is due. `ended` is the usage of the processes that this process has reaped.
     pub fn check(&mut self, now: Instant, ended: ResourceUsage, mark: Option<&str>) -> Option<ExceededLimit> {
-        if now < self.next {
-            return None;
+        let space = self.space.as_mut().and_then(|space| space.check(now));
+        if space.is_some() || self.next.is_none_or(|next| now < next) {
+            return space;
         }
         let _realtime = sys::RealtimeGuard::begin();
         let before = sys::cpu_time_used();
@@ -112,7 +124,7 @@ impl LimitWatch {
             .killed_by_kernel()
             .or_else(|| self.find_exceeded(&totals, |allowed| proportional_memory(&seen, allowed)));
         self.pause = self.next_pause(&totals, sys::cpu_time_used().saturating_sub(before));
-        self.next = Instant::now() + self.pause;
+        self.next = Some(Instant::now() + self.pause);
         self.last = totals;
         broken
     }

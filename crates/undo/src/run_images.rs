@@ -12,7 +12,6 @@ use std::time::SystemTime;
 
 use nix::fcntl::{AT_FDCWD, AtFlags, renameat};
 use nix::sys::stat::fstatat;
-use nix::sys::statvfs::statvfs;
 use nix::sys::time::TimeSpec;
 use nix::unistd::geteuid;
 
@@ -437,22 +436,13 @@ pub fn set_mtime(path: &Path, time: FileTime) -> io::Result<()> {
 
 /// Returns whether the disk of a directory has room for so many bytes without its last tenth.
 pub(crate) fn has_room(directory: &Path, bytes: u64) -> io::Result<bool> {
-    let (free, tenth) = free_and_tenth(directory)?;
+    let (free, tenth) = sys::free_and_tenth(directory)?;
     Ok(free.saturating_sub(bytes) >= tenth)
 }
 
 /// Returns the bytes by which the free part of a directory's disk is smaller than a tenth.
 pub(crate) fn lacking_bytes(directory: &Path) -> u64 {
-    free_and_tenth(directory).map_or(0, |(free, tenth)| tenth.saturating_sub(free))
-}
-
-/// Returns the free bytes of the disk of a directory, and a tenth of all its bytes.
-fn free_and_tenth(directory: &Path) -> io::Result<(u64, u64)> {
-    let disk = statvfs(directory)?;
-    #[cfg_attr(target_os = "linux", expect(clippy::useless_conversion, reason = "of another size on macOS"))]
-    let (free, all) = (u64::from(disk.blocks_available()), u64::from(disk.blocks()));
-    let unit = disk.fragment_size();
-    Ok((free.saturating_mul(unit), all.saturating_mul(unit) / 10))
+    sys::free_and_tenth(directory).map_or(0, |(free, tenth)| tenth.saturating_sub(free))
 }
 
 /// Removes what runs have kept in a place before a time. No store has a point of such a run: its store is gone.

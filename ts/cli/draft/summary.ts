@@ -1,4 +1,5 @@
 import type { ChangeCounts, Draft } from 'agent-bash';
+import { repositoriesInWords } from '../../core/receipt-line.ts';
 import { remark } from '../console.ts';
 import { type DraftFlags, wordsOf } from './open.ts';
 
@@ -19,10 +20,10 @@ export async function discardEmpty(draft: Draft): Promise<boolean> {
 /** Says on standard error what a draft has changed, and how to go on. */
 export async function summarize(draft: Draft, flags: DraftFlags): Promise<void> {
   if (draft.state === 'discarded') return remark(`draft ${draft.id} was discarded: nothing was changed`);
-  const { counts, conflicts } = await draft.changes({ list: 0 });
-  const kinds = kindsOf(counts);
+  const { counts, conflicts, git } = await draft.changes({ list: 0 });
+  const kinds = [...kindsOf(counts), ...repositoriesInWords(git, [draft.root])];
   if (conflicts.length > 0) kinds.push(conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`);
-  await remark(`draft ${draft.id}: ${kinds.join(', ') || 'nothing changed outside of .git'}`);
+  await remark(`draft ${draft.id}: ${kinds.join(', ') || 'only objects or logs of git'}`);
   await sayNext(draft.id, flags);
 }
 

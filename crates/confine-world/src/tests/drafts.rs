@@ -13,7 +13,7 @@ fn drafted(scene: &WorldTestScene) -> ConfinementPolicy {
     for directory in [&drafted.upper, &drafted.work] {
         fs::create_dir_all(directory).expect("a directory");
     }
-    let draft = Some(DraftedTree { room, generation: 0, directories: vec![drafted] });
+    let draft = Some(DraftedTree { room, generation: 0, max_bytes: 1 << 30, directories: vec![drafted] });
     ConfinementPolicy { draft, ..scene.policy() }
 }
 

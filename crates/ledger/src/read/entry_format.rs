@@ -54,6 +54,10 @@ fn write_row(entry: &LedgerEntry<'_>, colours: bool, text: &mut String) {
         text.push_str(" on ");
         push_printable(target, text);
     }
+    if let Some(draft) = &entry.start.draft {
+        text.push_str(" in ");
+        push_printable(draft, text);
+    }
     if let Some(agent) = entry.actor().and_then(|actor| actor.agent.as_deref()) {
         text.push_str(", ");
         push_printable(agent, text);

@@ -162,11 +162,12 @@ impl Serialize for LedgerEntry<'_> {
             decided_by,
             confinement,
             target,
+            draft,
             ..
         } = self.start;
         let end = self.later.end();
         let ended_at = end.filter(|end| end.state != LedgerRunState::Lost).map(|end| end.at);
-        let mut map = serializer.serialize_map(Some(24))?;
+        let mut map = serializer.serialize_map(Some(25))?;
         map.serialize_entry("runId", self.run)?;
         map.serialize_entry("startedAt", &self.start.at)?;
         map.serialize_entry("endedAt", &ended_at)?;
@@ -191,6 +192,7 @@ impl Serialize for LedgerEntry<'_> {
         map.serialize_entry("outputPath", &self.output())?;
         map.serialize_entry("taskId", &self.task().map(|task| &*task.id))?;
         map.serialize_entry("target", target)?;
+        map.serialize_entry("draft", draft)?;
         map.end()
     }
 }

@@ -235,6 +235,7 @@ impl TerminationCause {
                 LimitKind::Cpu => EndedBy::Cpu,
                 LimitKind::Memory => EndedBy::Memory,
                 LimitKind::Processes => EndedBy::Processes,
+                LimitKind::Draft | LimitKind::Disk => EndedBy::Space,
             },
         })
     }

@@ -12,6 +12,9 @@ pub(super) const MAX_FILE_BYTES: u64 = 256 << 20;
 /// Size limit of a file that only names a directory.
 const MAX_POINTER_BYTES: u64 = 64 * 1024;
 
+/// Returns the place of the file that a path names.
+pub type PlaceOf<'a> = dyn Fn(&Path) -> PathBuf + 'a;
+
 /// The directories of a repository that matter to a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitRepository {
@@ -27,15 +30,22 @@ impl GitRepository {
     /// Opens the repository whose work tree has this top. `None`: no repository is there.
     #[must_use]
     pub fn open(top: &Path) -> Option<Self> {
+        Self::open_at(top, &Path::to_owned)
+    }
+
+    /// Opens a repository whose files are at other places than their paths.
+    #[must_use]
+    pub fn open_at(top: &Path, place: &PlaceOf<'_>) -> Option<Self> {
         let git = top.join(".git");
-        let own = if fs::metadata(&git).ok()?.is_dir() {
+        let own = if fs::metadata(place(&git)).ok()?.is_dir() {
             git
         } else {
-            let text = short_file(&git)?;
+            let text = short_file(&place(&git))?;
             top.join(path_in(text.strip_prefix(b"gitdir:")?))
         };
-        let own = if own.is_dir() { canonical_or_same(&own) } else { return None };
-        let common = short_file(&own.join("commondir")).map(|text| canonical_or_same(&own.join(path_in(&text))));
+        let own = if place(&own).is_dir() { canonical_or_same(&own) } else { return None };
+        let common = short_file(&place(&own.join("commondir")));
+        let common = common.map(|text| canonical_or_same(&own.join(path_in(&text))));
         let common = common.unwrap_or_else(|| own.clone());
         Some(Self { top: top.to_owned(), own, common })
     }
@@ -82,11 +92,38 @@ impl GitRepository {
         let is_of_main = OF_MAIN.contains(&&*first) || first.bytes().any(|byte| byte.is_ascii_uppercase());
         first != "worktrees" && !is_of_main
     }
+}
 
-    /// Returns whether the repository keeps its references in reftables.
-    #[must_use]
-    pub fn has_reftables(&self) -> bool {
-        self.common.join("reftable").is_dir()
+/// Returns whether a receipt mentions a file of a repository by itself, and compares it as it is. `path` begins in its
+/// directory, or in one that it shares with other work trees. Locks come and go, and an index is compared by its entries.
+#[must_use]
+pub fn is_mentioned(path: &Path) -> bool {
+    let is_unmentioned = |name: &OsStr| UNMENTIONED_DIRECTORIES.iter().any(|it| name == *it);
+    let is_lock = path.as_os_str().as_encoded_bytes().ends_with(b".lock");
+    let mut names = path.iter();
+    let Some(first) = names.next() else { return false };
+    if first == "worktrees" || first == "modules" {
+        return !is_lock && !path.ends_with("index") && !names.any(is_unmentioned);
+    }
+    !is_lock && path != Path::new("index") && !is_unmentioned(first)
+}
+
+/// The files of a repository, which may be at other places than their paths.
+#[derive(Clone, Copy)]
+pub struct GitFiles<'a> {
+    pub(super) repository: &'a GitRepository,
+    pub(super) place: &'a PlaceOf<'a>,
+}
+
+impl GitFiles<'_> {
+    /// Returns the place of a file that the repository has for itself.
+    pub(super) fn own(&self, name: &str) -> PathBuf {
+        (self.place)(&self.repository.own.join(name))
+    }
+
+    /// Returns the place of a file that it shares with other work trees.
+    pub(super) fn common(&self, name: &str) -> PathBuf {
+        (self.place)(&self.repository.common.join(name))
     }
 }
 

@@ -11,5 +11,5 @@ mod repository_snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use git_repository::GitRepository;
+pub use git_repository::{GitRepository, PlaceOf, is_mentioned};
 pub use repository_snapshot::{RepositoryComparison, RepositorySnapshot, compare};

@@ -4,7 +4,7 @@ use std::{fs, io};
 
 use memchr::memmem;
 
-use super::git_repository::{GitRepository, MAX_FILE_BYTES, short_file};
+use super::git_repository::{GitFiles, MAX_FILE_BYTES, short_file};
 
 /// The file of packed references.
 const PACKED: &str = "packed-refs";
@@ -12,12 +12,12 @@ const PACKED: &str = "packed-refs";
 const DEPTH: usize = 5;
 
 /// Returns what HEAD names: the id of a commit, and the short name of the branch.
-pub fn head(repository: &GitRepository) -> [Option<String>; 2] {
-    let Some(text) = short_file(&repository.own.join("HEAD")) else { return [None, None] };
+pub fn head(files: GitFiles<'_>) -> [Option<String>; 2] {
+    let Some(text) = short_file(&files.own("HEAD")) else { return [None, None] };
     match parse_target(&text) {
         ReferenceTarget::Name(name) => {
             let short = name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned();
-            [reference_id(repository, &name), Some(short)]
+            [reference_id(files, &name), Some(short)]
         }
         ReferenceTarget::Id(id) => [Some(id), None],
         ReferenceTarget::Nothing => [None, None],
@@ -25,7 +25,7 @@ pub fn head(repository: &GitRepository) -> [Option<String>; 2] {
 }
 
 /// Returns the id to which a reference points.
-pub fn reference_id(repository: &GitRepository, name: &str) -> Option<String> {
+pub fn reference_id(files: GitFiles<'_>, name: &str) -> Option<String> {
     let mut name = name.to_owned();
     for _ in 0..DEPTH {
         if name.split('/').any(|part| part == "..") {
@@ -33,11 +33,11 @@ pub fn reference_id(repository: &GitRepository, name: &str) -> Option<String> {
         }
         // Few references belong to one work tree alone.
         let is_own = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"].iter().any(|own| name.starts_with(own));
-        let directory = if is_own || !name.starts_with("refs/") { &repository.own } else { &repository.common };
-        match short_file(&directory.join(&name)).map(|text| parse_target(&text)) {
+        let place = if is_own || !name.starts_with("refs/") { files.own(&name) } else { files.common(&name) };
+        match short_file(&place).map(|text| parse_target(&text)) {
             Some(ReferenceTarget::Id(id)) => return Some(id),
             Some(ReferenceTarget::Name(next)) => name = next,
-            Some(ReferenceTarget::Nothing) | None => return packed_reference_id(repository, &name),
+            Some(ReferenceTarget::Nothing) | None => return packed_reference_id(files, &name),
         }
     }
     None
@@ -65,18 +65,18 @@ fn is_id(text: &str) -> bool {
 }
 
 /// Returns whether all references can be read.
-pub fn are_readable(repository: &GitRepository) -> bool {
-    let packed = fs::metadata(repository.common.join(PACKED));
+pub fn are_readable(files: GitFiles<'_>) -> bool {
+    let packed = fs::metadata(files.common(PACKED));
     let is_readable = packed.map_or_else(
         |error| error.kind() == io::ErrorKind::NotFound,
         |metadata| metadata.is_file() && metadata.len() <= MAX_FILE_BYTES,
     );
-    is_readable && !repository.has_reftables()
+    is_readable && !files.common("reftable").is_dir()
 }
 
 /// Finds a reference among the packed references.
-fn packed_reference_id(repository: &GitRepository, name: &str) -> Option<String> {
-    let text = sys::read_regular(&repository.common.join(PACKED), MAX_FILE_BYTES).ok()?;
+fn packed_reference_id(files: GitFiles<'_>, name: &str) -> Option<String> {
+    let text = sys::read_regular(&files.common(PACKED), MAX_FILE_BYTES).ok()?;
     let ending = format!(" {name}");
     let is_end = |at: usize| text.get(at).is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
     let at = memmem::find_iter(&text, &ending).find(|at| is_end(at + ending.len()))?;

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::git_index::{GitIndex, GitIndexEntries};
-use super::git_repository::{GitRepository, MAX_FILE_BYTES, short_file};
+use super::git_repository::{GitFiles, GitRepository, MAX_FILE_BYTES, PlaceOf, short_file};
 use super::references;
 use crate::{GitState, RepositoryChange};
 use undo::coverage_gaps::named;
@@ -52,15 +52,22 @@ impl RepositorySnapshot {
     /// changed.
     #[must_use]
     pub fn read_briefly(repository: &GitRepository, earlier: Option<&Self>) -> Self {
-        let id_length = if has_long_ids(repository) { 32 } else { 20 };
-        let index = repository.own.join("index");
+        Self::read_at(repository, &Path::to_owned, earlier, 0)
+    }
+
+    /// Reads a repository whose files are at other places than their paths. `rest` identifies the files that are only
+    /// compared as a whole.
+    #[must_use]
+    pub fn read_at(repository: &GitRepository, place: &PlaceOf<'_>, earlier: Option<&Self>, rest: u64) -> Self {
+        let files = GitFiles { repository, place };
+        let id_length = if has_long_ids(files) { 32 } else { 20 };
         Self {
-            head: references::head(repository),
-            index: GitIndex::read(&index, id_length, earlier.and_then(|earlier| earlier.index)),
-            stash: stash(repository),
-            state: state(&repository.own),
-            rest: 0,
-            has_references: references::are_readable(repository),
+            head: references::head(files),
+            index: GitIndex::read(&files.own("index"), id_length, earlier.and_then(|earlier| earlier.index)),
+            stash: stash(files),
+            state: state(files),
+            rest,
+            has_references: references::are_readable(files),
         }
     }
 }
@@ -119,37 +126,37 @@ pub fn compare(
 }
 
 /// Returns whether ids are SHA-256 ids.
-fn has_long_ids(repository: &GitRepository) -> bool {
-    let text = short_file(&repository.common.join("config")).unwrap_or_default();
+fn has_long_ids(files: GitFiles<'_>) -> bool {
+    let text = short_file(&files.common("config")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text).to_ascii_lowercase();
     let settings = text.lines().filter_map(|line| line.split_once('='));
     settings.into_iter().any(|(name, value)| name.trim() == "objectformat" && value.trim() == "sha256")
 }
 
-fn stash(repository: &GitRepository) -> Option<(String, u64)> {
-    let last = references::reference_id(repository, "refs/stash")?;
-    let log = sys::read_regular(&repository.common.join("logs/refs/stash"), MAX_FILE_BYTES).unwrap_or_default();
+fn stash(files: GitFiles<'_>) -> Option<(String, u64)> {
+    let last = references::reference_id(files, "refs/stash")?;
+    let log = sys::read_regular(&files.common("logs/refs/stash"), MAX_FILE_BYTES).unwrap_or_default();
     let mut hasher = DefaultHasher::new();
     log.hash(&mut hasher);
     Some((last, hasher.finish()))
 }
 
 /// Returns the operation under way, as `git status` reports it.
-fn state(own: &Path) -> Option<GitState> {
-    let has = |name: &str| fs::symlink_metadata(own.join(name)).is_ok();
+fn state(files: GitFiles<'_>) -> Option<GitState> {
+    let has = |name: &str| fs::symlink_metadata(files.own(name)).is_ok();
     if has("rebase-merge") || has("rebase-apply") {
         return Some(GitState::Rebase);
     }
-    let files = [
+    let heads = [
         ("MERGE_HEAD", GitState::Merge),
         ("CHERRY_PICK_HEAD", GitState::CherryPick),
         ("REVERT_HEAD", GitState::Revert),
     ];
-    if let Some((_, state)) = files.into_iter().find(|(name, _)| has(name)) {
+    if let Some((_, state)) = heads.into_iter().find(|(name, _)| has(name)) {
         return Some(state);
     }
     // A sequence of commits is between two of them.
-    let next = short_file(&own.join("sequencer/todo")).unwrap_or_default();
+    let next = short_file(&files.own("sequencer/todo")).unwrap_or_default();
     if next.starts_with(b"p") {
         return Some(GitState::CherryPick);
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde::Deserialize;
 
+use super::draft_entry::DraftEntry;
 use super::draft_fault::{DraftFault, DraftReason};
 use super::draft_ports::CurrentPolicy;
 use super::open_draft::{DraftName, confinement_of, finish_commit};
@@ -17,6 +18,7 @@ use confine_world::{NAMESPACES, outer_git_directories};
 use draft::difference::DraftDifference;
 use draft::draft_commit::CommitRequest;
 use draft::draft_effect::effect_of;
+use draft::draft_repositories::DraftRepositories;
 use draft::draft_store::{
     DraftRetention, DraftSettings, DraftState, DraftStore, ExposedPorts, LockedDraft, StoredDraft,
 };
@@ -24,6 +26,7 @@ use draft::layer::{read_file, read_thing};
 use draft::patch::{PatchLimits, patch_of};
 use protocol::plan::next_mark;
 use protocol::task::new_id_of;
+use receipt::RepositoryChange;
 use receipt::net::NetEffect;
 use undo::path_lookup::is_absent;
 use undo::path_map::is_within;
@@ -31,6 +34,9 @@ use undo::{UndoError, UndoStore};
 
 /// The largest file that is read as a whole, in bytes.
 const MOST_READ: u64 = 2 << 30;
+
+/// The most bytes that the changes of a draft take on the disk, unless its options say otherwise.
+pub const MOST_BYTES: u64 = 8 << 30;
 
 /// The options with which a draft is opened.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -48,6 +54,8 @@ pub struct OpenDraftOptions {
     pub confine: Option<String>,
     /// The ports of the draft that this machine reaches.
     pub expose: Option<ExposedPorts>,
+    /// The most bytes that its changes may take on the disk. `None`: [`MOST_BYTES`].
+    pub max_bytes: Option<u64>,
     /// How long a draft that is not used is kept, in ms. `None`: as long as a process has it open.
     pub keep_ms: Option<u64>,
     /// The directory of all drafts, absolute. `None`: the user's own.
@@ -68,6 +76,8 @@ pub struct DraftDescription {
 pub struct DraftChanges {
     /// The changes.
     pub effect: NetEffect,
+    /// The changes in repositories.
+    pub git: Vec<RepositoryChange>,
     /// Bytes on the disk.
     pub bytes: u64,
     /// The paths that were changed beside the draft, each with how.
@@ -104,7 +114,7 @@ pub struct CommittedDraft {
 /// # Errors
 /// If there is none, or the directory cannot be drafted.
 pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescription, RunError> {
-    let OpenDraftOptions { root, cwd, id, name, confine, expose, keep_ms, dir } = options;
+    let OpenDraftOptions { root, cwd, id, name, confine, expose, max_bytes, keep_ms, dir } = options;
     if sys::HAS_SEATBELT || NAMESPACES.is_off() {
         let off = format!("they are turned off by {}", NAMESPACES.words());
         let why = if sys::HAS_SEATBELT { "this system has no overlays" } else { &off };
@@ -140,7 +150,7 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
         let outer = outer_git_directories(&policy, &state_of_worlds());
         let bases: Vec<_> = std::iter::once(root).chain(outer).collect();
         let keep = keep_ms.map_or(DraftRetention::Hosts, DraftRetention::Unused);
-        let settings = DraftSettings { name, confine, expose, keep };
+        let settings = DraftSettings { name, confine, expose, keep, max_bytes: max_bytes.unwrap_or(MOST_BYTES) };
         let made = store.begin(&new_id_of('d'), settings, &bases);
         made.map_err(DraftFault::from)?
     };
@@ -179,8 +189,10 @@ pub fn changes(name: &DraftName, paths: &[PathBuf]) -> Result<DraftChanges, Draf
     let stored = find(name)?;
     let all = chosen_differences(&stored, paths)?;
     let conflicts = all.iter().filter_map(|one| Some((one.path.clone(), one.conflict?))).collect();
+    let repositories = DraftRepositories::read(&stored.record.layers, all.iter().map(|one| &*one.path));
+    let git = repositories.since(&DraftRepositories::default()).into_iter().map(|compared| compared.change).collect();
     let effect = effect_of(&in_root(&stored, all)).map_err(|error| unreadable(&stored, &error))?;
-    Ok(DraftChanges { effect, bytes: stored.bytes(), conflicts })
+    Ok(DraftChanges { effect, git, bytes: stored.bytes(), conflicts })
 }
 
 /// Returns the changes at these paths and below as a patch for `git apply`.
@@ -230,6 +242,8 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
         return Err(outside(locked.stored(), path));
     }
     let run = next_mark();
+    let stored = find(name)?;
+    let entry = if request.dry_run { None } else { DraftEntry::begin("commit", &stored) };
     let made = locked.commit(request, (&undo, &run), &mut |_| false).map_err(DraftFault::from)?;
     let place = |path: &Path| {
         let place = locked.stored().record.layers.iter().find_map(|layer| layer.place_of(path))?;
@@ -245,6 +259,10 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
     let is_over = !request.dry_run && conflicts.is_empty() && !left().map_err(DraftFault::from)?;
     if made.run.is_some() {
         end_worlds(name);
+        name.if_open().iter().for_each(|open| open.recount());
+    }
+    if let Some(entry) = entry {
+        entry.end(&run, i32::from(!conflicts.is_empty()), environment);
     }
     if is_over {
         locked.discard().map_err(DraftFault::from)?;
@@ -257,11 +275,15 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
 ///
 /// # Errors
 /// If there is no such draft, or a command runs in it.
-pub fn discard(name: &DraftName) -> Result<(), DraftFault> {
-    let locked = lock(name)?;
+pub fn discard(name: &DraftName, environment: &str) -> Result<(), DraftFault> {
+    let (locked, stored) = (lock(name)?, find(name)?);
+    let entry = DraftEntry::begin("discard", &stored);
     end_worlds(name);
     locked.discard()?;
     name.forget();
+    if let Some(entry) = entry {
+        entry.end(&next_mark(), 0, environment);
+    }
     Ok(())
 }
 

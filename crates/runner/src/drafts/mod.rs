@@ -8,6 +8,7 @@
 //! | errors | `draft_fault.rs` |
 
 mod draft_calls;
+mod draft_entry;
 mod draft_fault;
 mod draft_ports;
 mod open_draft;

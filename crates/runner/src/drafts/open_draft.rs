@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
+use tokio::task::JoinHandle;
 
 use super::draft_fault::{DraftFault, DraftReason};
 use super::draft_ports::DraftPorts;
@@ -15,6 +16,9 @@ use crate::supervise::{HelperProcesses, end_worlds, next_owner};
 use confine_policy::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
 use draft::draft_moment::DraftMoment;
 use draft::draft_store::{DraftState, DraftStore, StoredDraft};
+use ledger::Actor;
+use protocol::plan::{CommandLimits, format_bytes};
+use receipt::git::RepositoryComparison;
 use receipt::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 use undo::path_map::is_within;
 
@@ -36,6 +40,10 @@ pub struct OpenDraft {
     /// Held while the base is read at the paths that commands have touched.
     pub(super) noting: Mutex<()>,
     notes: AtomicU8,
+    /// Bytes of the changes on the disk after the last command that has ended.
+    held: AtomicU64,
+    /// The number of files that others have changed as well, before the last command.
+    edited: AtomicUsize,
     pub(super) ports: DraftPorts,
     /// Marks the draft as open here.
     mark: Mutex<Option<File>>,
@@ -56,6 +64,8 @@ pub struct DraftUse {
     /// The confinement of the command.
     pub policy: Arc<OwnedPolicy>,
     stored: StoredDraft,
+    /// The search for what others have changed.
+    edits: Option<JoinHandle<Option<String>>>,
     /// Keeps others from changing the draft until the helper of the command does.
     _held: File,
 }
@@ -86,6 +96,8 @@ impl DraftName {
             view: Mutex::default(),
             noting: Mutex::default(),
             notes: AtomicU8::new(IDLE),
+            held: AtomicU64::new(0),
+            edited: AtomicUsize::new(0),
             ports: DraftPorts::default(),
             mark: Mutex::new(Some(mark)),
         };
@@ -158,9 +170,15 @@ impl DraftName {
             finish_commit(stored)?;
             (stored, held) = enter()?;
         }
+        let (used, most) = (open.held.load(Ordering::Relaxed), stored.record.settings.max_bytes);
+        if used > most {
+            let [used, most] = [used, most].map(format_bytes);
+            let message = format!("the draft {} holds {used}, over its maxBytes of {most}", self.id);
+            return Err(DraftFault::new(DraftReason::Space, message));
+        }
         let confined = open.view(&stored, environment);
         let view = confined.map_err(|error| DraftFault::new(DraftReason::Unsupported, error.to_string()))?;
-        Ok(DraftUse { open, policy: view.policy, stored, _held: held })
+        Ok(DraftUse { open, policy: view.policy, stored, edits: None, _held: held })
     }
 }
 
@@ -190,6 +208,20 @@ impl OpenDraft {
         view.as_ref().map(|view| Arc::clone(&view.policy))
     }
 
+    /// Returns a note if others have changed more files of the draft than before the last command.
+    fn note_on_edits(&self, stored: &StoredDraft) -> Option<String> {
+        let count = stored.changed_outside()?;
+        let is_more = count > self.edited.swap(count, Ordering::Relaxed);
+        let files =
+            if count == 1 { "1 file of the draft was".to_owned() } else { format!("{count} files of the draft were") };
+        is_more.then(|| format!("{files} changed outside of it as well, so a commit has conflicts"))
+    }
+
+    /// Forgets how much the draft held: a commit has taken things out of it.
+    pub(super) fn recount(&self) {
+        self.held.store(0, Ordering::Relaxed);
+    }
+
     /// Ends the worlds of the draft's commands. The next command gets another world.
     pub fn end_worlds(&self) {
         if let Some(view) = self.view.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -211,6 +243,7 @@ impl OpenDraft {
                 // A commit, a fork or a discard that is under way has read the base itself.
                 let Ok((stored, _held)) = open.name.store().enter(&open.name.id) else { break };
                 let _seen_later = stored.note_touched();
+                open.held.store(stored.bytes(), Ordering::Relaxed);
                 if open.notes.compare_exchange(NOTING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
                     return;
                 }
@@ -239,12 +272,28 @@ impl DraftUse {
         &self.open.name.id
     }
 
-    /// Counts the command, which begins now.
+    /// Begins the command: counts it, and looks for what others have changed. `is_listed`: whether it is in the ledger.
+    /// `actor`: who asked for it.
     ///
     /// # Errors
     /// If nothing can be written to the draft.
-    pub fn count_run(&self) -> Result<(), DraftFault> {
-        Ok(self.stored.count_run()?)
+    pub fn begin_run(&mut self, is_listed: bool, actor: Option<&Actor>) -> Result<(), DraftFault> {
+        self.stored.count_run(is_listed, actor)?;
+        let (open, stored) = (Arc::clone(&self.open), self.stored.clone());
+        let helpers = HelperProcesses::shared().ok();
+        self.edits = helpers.map(|helpers| helpers.runtime().spawn_blocking(move || open.note_on_edits(&stored)));
+        Ok(())
+    }
+
+    /// Returns what the result of the command says of the changes of others.
+    pub async fn note_on_edits(&mut self) -> Option<String> {
+        self.edits.take()?.await.ok().flatten()
+    }
+
+    /// Returns limits under which no single file takes more than the draft may. The system refuses more.
+    pub fn bound(&self, limits: CommandLimits) -> CommandLimits {
+        let most = self.stored.record.settings.max_bytes;
+        CommandLimits { file_bytes: Some(limits.file_bytes.map_or(most, |own| own.min(most))), ..limits }
     }
 
     /// Returns all that the draft has changed now. Blocks.
@@ -252,22 +301,31 @@ impl DraftUse {
     /// # Errors
     /// If something cannot be read.
     pub fn moment(&self) -> io::Result<DraftMoment> {
-        DraftMoment::read(self.stored.record.layers.get(..1).unwrap_or_default())
+        DraftMoment::read(&self.stored.record.layers)
     }
 
     /// Returns the receipt of the changes since an earlier moment. Blocks.
     pub fn receipt_since(&self, then: io::Result<DraftMoment>) -> RunReceipt {
         let mut receipt = RunReceipt::new(ChangeAttribution::Window);
-        match then.and_then(|then| then.changes_until(&self.moment()?)) {
-            Ok(effect) => {
+        let compare = |then: DraftMoment| {
+            let now = self.moment()?;
+            Ok((then.changes_until(&now)?, then.repositories_until(&now)))
+        };
+        match then.and_then(compare) {
+            Ok((effect, repositories)) => {
                 if let Some(doubt) = effect.doubt_sentence() {
                     receipt.lower(ReceiptCompleteness::Partial, doubt);
                 }
                 effect.fill(&mut receipt);
+                for RepositoryComparison { change, unknown, doubt } in repositories {
+                    unknown.into_iter().for_each(|why| receipt.lower(ReceiptCompleteness::Unknown, why));
+                    doubt.into_iter().for_each(|why| receipt.lower(ReceiptCompleteness::Partial, why));
+                    receipt.git.push(change);
+                }
             }
             Err(error) => receipt.lower(ReceiptCompleteness::Unknown, format!("the draft cannot be read: {error}")),
         }
-        receipt.lower(ReceiptCompleteness::Partial, "ports and repositories are not read in a draft");
+        receipt.lower(ReceiptCompleteness::Partial, "ports are not read in a draft");
         receipt
     }
 

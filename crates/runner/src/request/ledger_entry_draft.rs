@@ -19,6 +19,8 @@ pub struct LedgerEntryDraft {
     pub rules: Vec<String>,
     /// The target that runs the command. `None`: this machine.
     pub target: Option<String>,
+    /// The draft in which the command runs.
+    pub draft: Option<String>,
 }
 
 impl LedgerEntryDraft {
@@ -28,6 +30,7 @@ impl LedgerEntryDraft {
             Box::new(Self {
                 directory: ledger_directory(&raw.host_env),
                 decided_by: raw.decided_by.take(),
+                draft: raw.draft.as_ref().map(|name| name.id.clone()),
                 ..Self::default()
             })
         })

@@ -234,6 +234,7 @@ impl PlannedRun {
         let draft = raw.draft.as_ref().map(|name| name.use_for_command(&raw.host_env)).transpose()?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let confine = draft.as_ref().map(|draft| Arc::clone(&draft.policy)).or(confine);
+        let limits = draft.as_ref().map_or(limits, |draft| draft.bound(limits));
         let environment = plan::cached_environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         let warm = raw.warm != Some(false) && !environment.cold && !in_terminal;
         let request = CommandRequest {

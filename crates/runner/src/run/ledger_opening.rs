@@ -145,6 +145,7 @@ fn entry_start<'a>(
         confinement: None,
         task: None,
         target: entry.target.as_deref().map(Cow::Borrowed),
+        draft: entry.draft.as_deref().map(Cow::Borrowed),
         noted: false,
     }
 }

@@ -187,8 +187,10 @@ impl CommandLaunch {
         if !takes_long && !request.aborted {
             guard::judge(&mut request).map_err(|error| ledger_opening::record_refused(&request, error))?;
         }
-        if let Some(draft) = &request.draft {
-            draft.count_run()?;
+        let is_listed = request.entry.is_some();
+        if let Some(mut draft) = request.draft.take() {
+            draft.begin_run(is_listed, request.actor.as_ref())?;
+            request.draft = Some(draft);
         }
         let helpers = HelperProcesses::shared().map_err(|error| RunError::helper(error, &request.command))?;
         let task = if request.background && !request.aborted { request.own_task() } else { None };
@@ -417,6 +419,9 @@ impl CommandLaunch {
         outcome.add_record(recorded);
         if let Some((draft, before)) = self.request.draft.as_ref().zip(self.draft_before.take()) {
             outcome.receipt = Some(block_in_place(|| draft.receipt_since(before)));
+        }
+        if let Some(draft) = &mut self.request.draft {
+            outcome.notes.extend(draft.note_on_edits().await);
         }
         outcome.evidence = evidence;
         outcome.tap = tap.flatten();

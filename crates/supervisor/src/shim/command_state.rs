@@ -7,7 +7,9 @@ use nix::unistd::Pid;
 
 use super::ShimProcess;
 use super::process_control::SystemProcesses;
+use super::shim_world::ShimWorld;
 use super::supervised_command::SupervisedCommand;
+use crate::draft_space::DraftSpace;
 use crate::launch::mark_of;
 use crate::tree_limits::LimitWatch;
 use protocol::plan::ChildPlan;
@@ -22,8 +24,10 @@ impl ShimProcess {
         pipes: Vec<OwnedFd>,
         started: Instant,
     ) -> SupervisedCommand {
-        let watch = LimitWatch::begin(plan.limits, started, self.group.clone());
-        self.watches = watch.is_some();
+        let draft = self.world.as_ref().and_then(ShimWorld::draft);
+        let space = draft.map(|draft| DraftSpace::begin(draft.clone(), started));
+        let watch = LimitWatch::begin(plan.limits, started, self.group.clone(), space);
+        self.watches = plan.limits.apply_to_tree();
         SupervisedCommand {
             shell,
             // Checked while bash starts: the end of a supervisor that was already dying does not terminate this

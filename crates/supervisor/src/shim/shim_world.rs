@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use confine_gate::{GateControl, WorldStatusBoard, WorldStatusSlot};
 use confine_listener::{ListenerLink, ListenerReport};
-use confine_policy::CommandDenials;
+use confine_policy::{CommandDenials, DraftedTree};
 use confine_world::{
     GuardFreshness, InitConnection, NameGuards, SeatbeltProfileSource, WorldNamespaces, filter,
     filter::SyscallFilterMode,
@@ -41,8 +41,8 @@ pub struct ShimWorld {
     command: u64,
     /// The directory by which other supervisors join the world.
     home: Option<PathBuf>,
-    /// The lock of the draft of the commands, and the locked file from right before a command until nothing of it runs.
-    draft: Option<(PathBuf, Option<File>)>,
+    /// The draft of the commands, and its locked file from right before a command until nothing of it runs.
+    draft: Option<(DraftedTree, Option<File>)>,
     /// Descriptors that stay open as long as commands enter through them.
     descriptors: (Option<WorldNamespaces>, Option<OwnedFd>, Option<OwnedFd>),
 }
@@ -80,8 +80,8 @@ pub struct ShimWorldLinks {
     pub seatbelt: Option<SeatbeltProfileSource>,
     /// The filter of the world's commands.
     pub filter: Option<SyscallFilterMode>,
-    /// The file that is locked as long as a command runs, if the commands have a draft.
-    pub draft: Option<PathBuf>,
+    /// The draft of the world's commands.
+    pub draft: Option<DraftedTree>,
     /// The descriptor that keeps the files of a world without namespaces.
     pub kept: Option<OwnedFd>,
 }
@@ -115,7 +115,7 @@ impl ShimWorld {
             owner: Some(owner),
             command: 0,
             home,
-            draft: draft.map(|lock| (lock, None)),
+            draft: draft.map(|draft| (draft, None)),
             descriptors: (namespaces, landlock, kept),
         })
     }
@@ -155,6 +155,11 @@ impl ShimWorld {
         self.listener.as_ref().map_or(Ok(()), |listener| listener.replace_guards(self.command, &self.guards()))
     }
 
+    /// Returns the draft of the commands.
+    pub fn draft(&self) -> Option<&DraftedTree> {
+        self.draft.as_ref().map(|(draft, _)| draft)
+    }
+
     /// Lets others change the draft of the commands, of which none runs any more.
     pub fn release_draft(&mut self) {
         if let Some((_, held)) = &mut self.draft {
@@ -163,8 +168,8 @@ impl ShimWorld {
     }
 
     fn refresh(&mut self) -> io::Result<()> {
-        if let Some((lock, held @ None)) = &mut self.draft {
-            let file = sys::open_regular(lock, File::options().read(true))?;
+        if let Some((draft, held @ None)) = &mut self.draft {
+            let file = sys::open_regular(&draft.lock(), File::options().read(true))?;
             file.try_lock_shared()?;
             *held = Some(file);
         }

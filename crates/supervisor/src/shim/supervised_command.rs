@@ -153,7 +153,7 @@ impl<P: ProcessControl> SupervisedCommand<P> {
             Some(ending) => Some(ending.wake_at()),
             None => self.limit,
         };
-        [end_at, self.watch.as_ref().map(LimitWatch::wake_at)].into_iter().flatten().min()
+        [end_at, self.watch.as_ref().and_then(LimitWatch::wake_at)].into_iter().flatten().min()
     }
 
     /// Checks the limits over the tree if a check is due, also during the grace.

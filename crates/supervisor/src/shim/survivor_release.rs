@@ -248,9 +248,9 @@ impl ShimProcess {
         let mark = mark.as_deref();
         self.socket = None;
         self.supervisor.lifeline = self.world.as_mut().and_then(ShimWorld::take_owner);
-        while !self.is_settled(mark, watch.as_ref().map(LimitWatch::wake_at)) {
+        while !self.is_settled(mark, watch.as_ref().and_then(LimitWatch::wake_at)) {
             // A world that has ended takes its processes with it: they become children of its first process.
-            if self.wait(watch.as_ref().map(LimitWatch::wake_at))?.supervisor_gone {
+            if self.wait(watch.as_ref().and_then(LimitWatch::wake_at))?.supervisor_gone {
                 break;
             }
             LimitWatch::enforce_on_survivors(&mut watch, usage, mark);

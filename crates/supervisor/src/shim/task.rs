@@ -238,12 +238,12 @@ impl ShimProcess {
                 self.finish_ending(&mut running)?;
                 return self.linger(running);
             }
-            if self.is_settled(running.mark.as_deref(), running.watch.as_ref().map(LimitWatch::wake_at)) {
+            if self.is_settled(running.mark.as_deref(), running.watch.as_ref().and_then(LimitWatch::wake_at)) {
                 return self.linger(running);
             }
             // The shim has no other connection left.
             self.socket = host.as_ref().and_then(|client| client.socket().try_clone_to_owned().ok());
-            self.wait(running.watch.as_ref().map(LimitWatch::wake_at))?;
+            self.wait(running.watch.as_ref().and_then(LimitWatch::wake_at))?;
             LimitWatch::enforce_on_survivors(&mut running.watch, running.usage, running.mark.as_deref());
         }
     }

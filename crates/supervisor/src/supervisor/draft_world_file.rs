@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn the_file_names_the_world_that_was_made_last() {
         let folder = tempfile::tempdir().expect("a directory");
-        let draft = DraftedTree { room: folder.path().into(), generation: 3, directories: Vec::new() };
+        let draft = DraftedTree { room: folder.path().into(), generation: 3, max_bytes: 1, directories: Vec::new() };
         let open = || DraftWorldFile::lock(&draft).expect("locked");
         assert_eq!(open().home(), None);
         for home in ["/a/longer/path", "/b"] {

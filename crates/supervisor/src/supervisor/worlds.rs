@@ -386,7 +386,7 @@ impl SupervisorWorlds {
                         home,
                         seatbelt,
                         filter,
-                        draft: settings.policy.draft.map(|draft| draft.lock()),
+                        draft: settings.policy.draft,
                         kept: held.map(|(_, keeper)| keeper.kept),
                     },
                 )?;

@@ -20,6 +20,7 @@ const CAUSES: Record<string, string> = {
   cpu: 'stopped, too much CPU time',
   memory: 'stopped, too much memory',
   processes: 'stopped, too many processes',
+  space: 'stopped, too much on the disk',
   page: 'stopped by you',
 };
 

@@ -77,6 +77,7 @@ fn start(at: u64, command: &str) -> LedgerRunStart<'_> {
         rules: Vec::new(),
         decided_by: None,
         target: None,
+        draft: None,
         confinement: None,
         task: None,
         noted: false,
@@ -115,6 +116,7 @@ fn an_entry_has_every_field_of_the_contract() {
         rules: vec!["git-clean".into()],
         decided_by: Some("page".into()),
         target: Some("ssh:build1".into()),
+        draft: Some("d1".into()),
         confinement: Some("workspace".into()),
         ..start(NOON, "git clean -fd")
     };
@@ -143,6 +145,7 @@ fn an_entry_has_every_field_of_the_contract() {
         "evidence": "unproven",
         "receipt": { "created": 1, "modified": 2, "deleted": 3, "renamed": 4, "state": "known" },
         "reused": "r-0", "outputPath": "/tmp/o.log", "taskId": null, "target": "ssh:build1",
+            "draft": "d1",
     });
     assert_eq!(ledger.read(LedgerQuery::default()), [expected]);
 }

@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { folder, packageRoot, skippedWithout } from '../support/index.ts';
+import { draftTest } from './support.ts';
+
+/** Mounts need a namespace, which only root may make here. */
+const asRoot = process.getuid?.() === 0 ? draftTest : skippedWithout('root');
+
+/** Runs a module in a mount namespace of its own, in which a directory is on a disk of its own. Returns what it says. */
+function onDisk(disk: string, source: string): Record<string, unknown> {
+  const state = folder();
+  const begin = `set -e; mount -t tmpfs -o mode=755 x ${disk}; cd ${packageRoot}; exec "$@"`;
+  const text = `import { bash, drafts, openDraft, undo } from 'agent-bash';
+    import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+    const disk = ${JSON.stringify(disk)};
+    const said = {};
+    ${source}
+    console.log(JSON.stringify(said));`;
+  const node = [process.execPath, '--input-type=module', '--eval', text];
+  const env = { ...process.env, NODE_OPTIONS: '', XDG_STATE_HOME: state };
+  const argv = ['-m', '--propagation', 'private', 'bash', '-c', begin, 'bash', ...node];
+  return JSON.parse(execFileSync('unshare', argv, { encoding: 'utf8', env }));
+}
+
+/** Commits and takes back the draft of `root`. */
+const WORK = `writeFileSync(root + '/a', 'a\\n');
+  const draft = await openDraft({ root });
+  await bash('echo mine >>a; mkdir -p new/dir; seq 5 >new/dir/f; ln -s f new/dir/l; chmod 750 new', { draft });
+  said.before = [readdirSync(root), readFileSync(root + '/a', 'utf8')];
+  said.seen = (await bash('cat new/dir/l; ls -a ' + disk, { draft })).stdout;
+  const { counts, conflicts } = await draft.changes();
+  const committed = await draft.commit();
+  said.applied = [counts, conflicts, committed.applied.length, committed.skipped, draft.state];
+  said.after = [readdirSync(root), readFileSync(root + '/a', 'utf8'), readFileSync(root + '/new/dir/l', 'utf8')];
+  said.mode = statSync(root + '/new').mode & 0o777;
+  said.left = readdirSync(disk).flatMap((name) => name.includes('drafts') ? readdirSync(disk + '/' + name) : []);
+  const undone = await undo(committed.undoId);
+  said.undone = [undone.conflicts, undone.notCovered, readdirSync(root), readFileSync(root + '/a', 'utf8')];`;
+
+const WORKED = {
+  before: [['a'], 'a\n'],
+  applied: [{ created: 4, modified: 1, deleted: 0, renamed: 0 }, [], 2, [], 'committed'],
+  after: [['a', 'new'], 'a\nmine\n', '1\n2\n3\n4\n5\n'],
+  mode: 0o750,
+  left: [],
+  undone: [[], [], ['a'], 'a\n'],
+};
+
+describe('a project on another disk than the directory of drafts', () => {
+  asRoot('has the room of its draft on that disk, out of sight of commands', () => {
+    const disk = folder();
+    const source = `const root = disk + '/project'; mkdirSync(root); ${WORK}`;
+    const { seen, ...said } = onDisk(disk, source);
+    expect(said).toEqual(WORKED);
+    expect(String(seen).split('\n')).toEqual(expect.arrayContaining(['1', 'project']));
+    const sees = `const root = disk + '/project'; mkdirSync(root);
+      const [draft, other] = [await openDraft({ root }), await openDraft({ root })];
+      await bash('echo secret >mine', { draft });
+      const place = readdirSync(disk).find((name) => name.startsWith('.agent-bash-drafts-'));
+      said.rooms = readdirSync(disk + '/' + place).length;
+      const look = 'cat ' + disk + '/.agent-bash-drafts-*/*/upper/mine; ls -A ' + disk + '/' + place;
+      said.look = (await bash(look, { draft: other })).stdout;
+      await draft.discard(); await other.discard();
+      said.left = readdirSync(disk + '/' + place).length;`;
+    expect(onDisk(disk, sees)).toEqual({ rooms: 2, look: '', left: 0 });
+  });
+
+  asRoot('that begins at the project: a commit copies, and leaves nothing else', () => {
+    const disk = folder();
+    const { seen, ...said } = onDisk(disk, `const root = disk; ${WORK}`);
+    expect(said).toEqual(WORKED);
+    expect(seen).toBe('1\n2\n3\n4\n5\n.\n..\na\nnew\n');
+  });
+
+  asRoot('goes on with a fork, and with a part of a commit', () => {
+    const disk = folder();
+    mkdirSync(join(disk, 'unused'));
+    const source = `const root = disk;
+      const draft = await openDraft({ root });
+      await bash('echo 1 >a; echo 2 >b', { draft });
+      const fork = await draft.fork();
+      await draft.commit({ paths: ['a'] });
+      said.base = readdirSync(root);
+      said.draft = (await bash('ls; cat a b', { draft })).stdout;
+      said.fork = (await bash('rm a; ls', { draft: fork })).stdout;
+      await fork.discard();
+      await draft.discard();
+      said.drafts = (await drafts()).length;`;
+    expect(onDisk(disk, source)).toEqual({ base: ['a'], draft: 'a\nb\n1\n2\n', fork: 'b\n', drafts: 0 });
+  });
+});

@@ -1,0 +1,109 @@
+//! The room of a drafted directory: where its changes are kept.
+//!
+//! It lies in the store, if that is on the mount of the directory, else at a place on that mount, as far up as the user
+//! may write and outside of the directory. Things are renamed from there when they are committed. If there is no such
+//! place, because a mount begins at the directory, the room lies in the store all the same: a commit copies.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::geteuid;
+
+use super::draft_store::{DraftError, HALF_MADE, system_error};
+use super::layer::DraftLayer;
+use confine_policy::DRAFTS_PLACE;
+
+/// A link in a room at a place, to the directory of its draft.
+const DRAFT: &str = "draft";
+
+/// Makes the room of a draft for a directory. `path`: the directory of the draft. `number`: which of its rooms it is.
+///
+/// # Errors
+/// If the file systems have no attributes, or nothing can be written.
+pub(super) fn make_room(path: &Path, number: usize, base: &Path) -> Result<DraftLayer, DraftError> {
+    let mount = mount_of(base).map_err(system_error(base))?;
+    let of = |room: PathBuf, is_apart| DraftLayer { base: base.to_owned(), room, is_apart };
+    let in_store = of(path.join(number.to_string()), mount_of(path).map_err(system_error(path))? != mount);
+    let at_place = if in_store.is_apart { make_place(base, mount) } else { None };
+    let name = format!("{}-{number}", path.file_name().unwrap_or_default().to_string_lossy());
+    let at_place = at_place.map(|place| of(place.join(name), false));
+    for layer in at_place.into_iter().chain([in_store]) {
+        fill(&layer).map_err(system_error(&layer.room))?;
+        if has_attributes(&layer.room) {
+            let is_elsewhere = layer.room.parent() != Some(path);
+            let named = if is_elsewhere { symlink(path, layer.room.join(DRAFT)) } else { Ok(()) };
+            return named.map(|()| layer.clone()).map_err(system_error(&layer.room));
+        }
+        remove_all(&layer.room).map_err(system_error(&layer.room))?;
+    }
+    let why = "the file system of the directory of drafts has no attributes of users; name another one by `dir`";
+    Err(DraftError::Root { root: base.to_owned(), why })
+}
+
+/// Removes a directory with all that is in it. The overlay makes directories that nobody may enter.
+///
+/// # Errors
+/// If something cannot be removed.
+pub(super) fn remove_all(directory: &Path) -> io::Result<()> {
+    make_removable(directory)?;
+    fs::remove_dir_all(directory)
+}
+
+fn make_removable(directory: &Path) -> io::Result<()> {
+    fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            make_removable(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the mount of a directory. Things are renamed within one mount alone.
+pub(super) fn mount_of(directory: &Path) -> io::Result<u64> {
+    Ok(sys::mount_of(directory)?.mount)
+}
+
+/// Makes the directory for rooms of this user on a mount, as far up as possible. `None`: there is no place.
+fn make_place(base: &Path, mount: u64) -> Option<PathBuf> {
+    let is_there = |path: &&Path| mount_of(path).is_ok_and(|other| other == mount);
+    let above: Vec<&Path> = base.ancestors().skip(1).take_while(is_there).collect();
+    let place = above.into_iter().rev().find_map(|path| {
+        let place = path.join(format!("{DRAFTS_PLACE}{}", geteuid()));
+        capture::open_private(&place).ok().map(|_| place)
+    })?;
+    sweep(&place);
+    Some(place)
+}
+
+/// Removes the rooms at a place of which the draft is gone.
+fn sweep(place: &Path) {
+    for room in fs::read_dir(place).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let age = fs::symlink_metadata(&room).and_then(|data| data.modified()).ok().and_then(|at| at.elapsed().ok());
+        if !room.join(DRAFT).exists() && age.is_some_and(|age| age > HALF_MADE) {
+            let _not_more = remove_all(&room);
+        }
+    }
+}
+
+/// Makes the directories of a room. What the overlay shows as the base itself has the mode and the owner of the base.
+fn fill(layer: &DraftLayer) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(&layer.room)?;
+    let data = fs::metadata(&layer.base)?;
+    for directory in [layer.upper(), layer.work()] {
+        fs::create_dir(&directory)?;
+    }
+    // Only root may give a directory away.
+    let _same_owner = std::os::unix::fs::chown(layer.upper(), Some(data.uid()), Some(data.gid()));
+    fs::set_permissions(layer.upper(), Permissions::from_mode(data.mode() & 0o7777))
+}
+
+/// Returns whether files have attributes, in which the overlay keeps its marks.
+fn has_attributes(room: &Path) -> bool {
+    let mark = OsStr::new("user.agent-bash");
+    sys::set_attribute(room, mark, b"").and_then(|()| sys::remove_attribute(room, mark)).is_ok()
+}
