@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { ConfineOptions, ConfinePart } from 'agent-bash';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasProgram, kill, testNeeding } from '../../support/index.ts';
@@ -54,18 +55,23 @@ export interface How {
   wrap?: (here: Ground) => string[];
   /** The only parts that are required and have to be held. Default: all. */
   held?: ConfinePart[];
+  /** Whether each is made in a draft of its directory, and in no other way. Nothing may change that directory. */
+  draft?: true;
 }
+
+/** How a command is held. */
+type Held = 'not' | 'confined' | 'drafted';
 
 /**
  * Makes the attacks of one class as each user, first without confinement, where each must succeed, and then with it,
  * where none may. One process of the attacker runs all of them, each in a directory of its own.
  */
-export function attacks(title: string, rows: Attack[], { wrap = () => [], held }: How = {}): void {
+export function attacks(title: string, rows: Attack[], { wrap = () => [], held, draft }: How = {}): void {
   describe(title, () => {
     for (const user of users) {
       const own = rows.filter(({ as = user.name }) => user.name.includes(as));
       if (own.length === 0) continue;
-      const made = (confined: boolean) => {
+      const made = (how: Held) => {
         let all: Promise<Map<string, Made>> | undefined;
         return () =>
           (all ??= makeAll(
@@ -73,15 +79,26 @@ export function attacks(title: string, rows: Attack[], { wrap = () => [], held }
             canaries,
             user,
             own.filter(({ lacks }) => !lacks),
-            confined ? { ...(held && { require: held }) } : null,
+            how,
+            { ...(held && { require: held }) },
             wrap(here),
           ));
       };
-      const open = made(false);
-      const confined = made(true);
+      const open = made('not');
+      const confined = made('confined');
+      const drafted = made('drafted');
       describe(`as ${user.name}`, () => {
         for (const { name, needs, lacks, optional } of own) {
           const able = lacks ? test.skip : testNeeding(ableWith(needs), isAble(user, needs));
+          if (draft) {
+            able(`${name}: does not get out of a draft`, async ({ skip }) => {
+              const { site, succeeded } = (await drafted()).get(name) as Made;
+              if (NOT_DRAFTED.test(site.raid.stderr)) skip('drafts have no such option');
+              expect(site.raid.status, report(site)).not.toBe('rejected');
+              expect(succeeded, report(site)).toBe(false);
+            });
+            continue;
+          }
           able(`${name}: works without confinement`, async ({ skip }) => {
             const { site, succeeded } = (await open()).get(name) as Made;
             if (optional && NOT_THERE.test(site.raid.stderr)) skip('this kernel lacks it');
@@ -105,6 +122,9 @@ export function attacks(title: string, rows: Attack[], { wrap = () => [], held }
 /** The parts that hold with all options. The network is one only where it is confined. */
 const HELD = ['files', 'processes', 'syscalls'];
 
+/** The error of a draft whose confinement would reach out of it. */
+const NOT_DRAFTED = /^ERR_BASH_INVALID_ARG: confine\./;
+
 /** The error of a kernel that was built without the feature. */
 const NOT_THERE = /not implemented|not supported/;
 
@@ -120,7 +140,8 @@ async function makeAll(
   canaries: Canaries,
   user: User,
   rows: Attack[],
-  confine: ConfineOptions | null,
+  how: Held,
+  confine: ConfineOptions,
   wrap: string[],
 ) {
   const sites = new Map<string, Site>();
@@ -139,15 +160,19 @@ async function makeAll(
     };
     await Promise.all(Array.from({ length: AT_ONCE }, prepare));
     const raids = rows.map(({ name, script, confine: more }) => {
-      const { work, env, hidden } = sites.get(name) as Site;
-      const options = { cwd: work, env: { ...env, OWN: confine ? '' : 'unshare -Urm' }, ...CALL };
-      const limits = { profile: 'workspace', hide: [hidden], ...confine, ...more?.(sites.get(name) as Site) };
-      return { id: name, command: script, options: confine ? { ...options, confine: limits } : options };
+      const at = sites.get(name) as Site;
+      const { work, env, hidden, path } = at;
+      const options = { cwd: work, env: { ...env, OWN: how === 'not' ? 'unshare -Urm' : '' }, ...CALL };
+      const limits = { profile: 'workspace', hide: [hidden], ...confine, ...more?.(at) };
+      const draft = { root: work, dir: join(path, 'drafts'), confine: limits };
+      const held = { not: {}, confined: { confine: limits }, drafted: { draft } }[how];
+      return { id: name, command: script, options: { ...options, ...held } };
     });
     for (const raid of await run(here, user, raids, wrap)) (sites.get(raid.id) as Site).raid = raid;
     for (const { name, sees = changed() } of rows) {
       const at = sites.get(name) as Site;
-      made.set(name, { site: at, succeeded: await sees(at, canaries) });
+      const isChanged = how === 'drafted' && (await changed('work')(at, canaries));
+      made.set(name, { site: at, succeeded: isChanged || (await sees(at, canaries)) });
     }
   } finally {
     for (const { name, after } of rows) {
