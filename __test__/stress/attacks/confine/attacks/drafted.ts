@@ -102,6 +102,10 @@ except OSError: pass`),
   ),
   attack(
     'changes the root as a directory',
-    'chmod 777 . ; touch -d @0 .; setfattr -n user.x -v 1 .; mv "$WORK" "$WORK.2"; rmdir "$WORK"; find . -mindepth 1 -delete',
+    `chmod 777 . ; touch -d @0 .; setfattr -n user.x -v 1 .; mv "$WORK" "$WORK.2"; rmdir "$WORK"
+      ${python(`import shutil
+for name in os.listdir(work):
+    if os.path.isdir(work + '/' + name): shutil.rmtree(work + '/' + name, True)
+    else: os.remove(work + '/' + name)`)}`,
   ),
 ];
