@@ -10,6 +10,7 @@ import { OURS } from './contestants/index.mjs';
 import { withHost } from './host/index.mjs';
 import * as confine from './rows/confine.mjs';
 import * as crowd from './rows/crowd.mjs';
+import * as drafts from './rows/drafts.mjs';
 import * as first from './rows/first.mjs';
 import * as heap from './rows/heap.mjs';
 import * as ledger from './rows/ledger.mjs';
@@ -41,6 +42,7 @@ const ROWS = {
   terminal,
   safety,
   confine,
+  drafts,
   first,
   receipts,
   records,

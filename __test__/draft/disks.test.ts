@@ -8,7 +8,7 @@ import { draftTest } from './support.ts';
 /** Mounts need a namespace, which only root may make here. */
 const asRoot = process.getuid?.() === 0 ? draftTest : skippedWithout('root');
 
-/** Runs a module in a mount namespace of its own, in which a directory is on a disk of its own. Returns what it says. */
+/** Runs a module in a mount namespace, in which a directory is on a disk of its own. Returns what it says. */
 function onDisk(disk: string, source: string): Record<string, unknown> {
   const state = folder();
   const begin = `set -e; mount -t tmpfs -o mode=755 x ${disk}; cd ${packageRoot}; exec "$@"`;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from '../contestants/index.mjs';
 import { background } from './background.mjs';
 import { confined } from './confined.mjs';
+import { drafted } from './drafted.mjs';
 import { entries } from './entered.mjs';
 import { Meter } from './meter.mjs';
 import { paced } from './paced.mjs';
@@ -138,6 +139,7 @@ export const tasks = {
   crowd,
   ...background,
   ...confined,
+  ...drafted,
   ...entries,
   ...recordings,
   ...prices,

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inDraft } from './drafted.mjs';
 import { recorded } from './recorded.mjs';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -23,6 +24,7 @@ const EXPRESS = 'express@4.21.2';
 const PYTEST = 'pytest==8.3.4';
 const MODULES = 24;
 const TESTS = 40;
+const TSC = join(PROJECT, 'node_modules/typescript/lib/tsc.js');
 
 const run = (cwd, file, ...args) => execFileSync(file, args, { cwd, stdio: 'pipe', encoding: 'utf8' });
 /** Moves what an earlier run has left out of the working directory. After a removal, ext4 is slow for a minute. */
@@ -100,6 +102,31 @@ const KINDS = {
       return Number(run(cwd, './target/debug/work')) === sums.reduce((all, one) => all + one);
     },
   },
+  tsc: {
+    prepare(cwd) {
+      const text = (at) =>
+        `export interface I${at} { n: number }\nexport const f${at} = ({ n }: I${at}) => n + ${at};\n`;
+      mkdirSync(join(cwd, 'src'));
+      for (let at = 0; at < 4 * MODULES; at++) writeFileSync(join(cwd, `src/m${at}.ts`), text(at));
+      writeFileSync(
+        join(cwd, 'tsconfig.json'),
+        '{ "compilerOptions": { "outDir": "out", "types": [] }, "include": ["src"] }',
+      );
+    },
+    reset: (cwd) => putAway(cwd, 'out'),
+    command: () => `'${process.execPath}' '${TSC}' -p .`,
+    check: (cwd) => filesIn(cwd, 'out') === 4 * MODULES,
+  },
+  'rm -rf node_modules': {
+    prepare: (cwd) => run(PROJECT, 'tar', 'cf', join(cwd, 'from.tar'), ...SOURCES),
+    reset(cwd) {
+      putAway(cwd, 'node_modules');
+      mkdirSync(join(cwd, 'node_modules'));
+      run(cwd, 'tar', 'xf', 'from.tar', '-C', 'node_modules');
+    },
+    command: () => 'rm -rf node_modules',
+    check: (cwd) => !existsSync(join(cwd, 'node_modules')),
+  },
   pytest: {
     prepare(cwd) {
       run(cwd, 'python3', '-m', 'venv', 'venv');
@@ -121,7 +148,10 @@ def test_${at}(tmp_path):
   },
 };
 
-const WAYS = { plain: 'off', confine: 'confined', undo: 'undo', both: 'confined, undo' };
+const WAYS = { plain: 'off', confine: 'confined', undo: 'undo', both: 'confined, undo', draft: 'draft' };
+
+/** Runs a command in a way. Returns the time, which is without the commit of a draft. */
+const runIn = (way, command, cwd) => (way === 'draft' ? inDraft(command, cwd) : recorded(WAYS[way], command, cwd));
 
 export const KINDS_OF_WORK = Object.keys(KINDS);
 export const WAYS_OF_WORK = Object.keys(WAYS);
@@ -144,11 +174,11 @@ async function prepareWork(kind, folder) {
 async function workOnce(ways, kind, place) {
   const cwd = join(place, 'work');
   const { reset, command, check } = KINDS[kind];
-  for (const way of ways) await recorded(WAYS[way], 'true', cwd);
+  for (const way of ways) await runIn(way, 'true', cwd);
   const times = [];
   for (const way of ways) {
     reset(cwd);
-    const [time] = await recorded(WAYS[way], command(), cwd);
+    const [time] = await runIn(way, command(), cwd);
     if (!check(cwd)) throw new Error(`${kind}, ${way}: not done`);
     times.push(time);
   }

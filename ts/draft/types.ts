@@ -68,8 +68,8 @@ export interface DraftOptions {
   keep?: 'process' | { days: number } | undefined;
   /**
    * The most bytes that its changes may take on the disk, a whole number of at least 1. A command that goes over it, or
-   * that leaves less than a tenth of the disk, is ended with a note, and one file cannot be larger. As long as the draft
-   * is over it, no further command begins: `ERR_BASH_DRAFT`, reason `'space'`.
+   * that leaves less than a tenth of the disk, is ended with a note, and one file cannot be larger. As long as the
+   * draft is over it, no further command begins: `ERR_BASH_DRAFT`, reason `'space'`.
    *
    * @default 8_589_934_592 (8 GiB)
    * @example await openDraft({ maxBytes: 512 * 1024 ** 2 });

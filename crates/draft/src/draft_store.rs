@@ -25,8 +25,9 @@ use serde::{Deserialize, Serialize};
 use super::base_memory::{BaseMemory, BaseThing, MOST_KEPT};
 use super::copy::copy_tree;
 use super::difference::{DraftDifference, differences};
+use super::draft_error::{DraftError, system_error};
 use super::layer::DraftLayer;
-use super::layer_room::{make_room, remove_all};
+use super::layer_room::{HALF_MADE, make_room, remove_all};
 use confine_policy::{DraftedDirectory, DraftedTree};
 use protocol::task::now_ms;
 use sys::DiskUsageCount;
@@ -49,9 +50,6 @@ const LISTED: &[u8] = b"L";
 /// Time for the last command of a draft to be gone, after its result.
 const LAST_COMMAND: Duration = Duration::from_millis(500);
 const TRY_EVERY: Duration = Duration::from_millis(2);
-/// Age at which a directory without a record belongs to no process that still makes or removes a draft.
-pub(super) const HALF_MADE: Duration = Duration::from_mins(10);
-
 /// The state of a draft on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -148,33 +146,6 @@ struct MemoryRecord {
     #[serde(with = "protocol::plan::bytes::path")]
     path: PathBuf,
     thing: BaseThing,
-}
-
-/// Why a draft cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum DraftError {
-    /// There is no such draft.
-    #[error("there is no draft {0:?}")]
-    Unknown(String),
-    /// A command runs in it, or another process commits or discards it.
-    #[error("the draft {0} is in use: a command runs in it, or it is being committed or discarded")]
-    Busy(String),
-    /// The directory cannot be drafted.
-    #[error("{} cannot be drafted: {why}", root.display())]
-    Root {
-        #[expect(missing_docs, reason = "the directory")]
-        root: PathBuf,
-        #[expect(missing_docs, reason = "the reason")]
-        why: &'static str,
-    },
-    /// The system refuses it.
-    #[error("{}: {source}", path.display())]
-    System {
-        #[expect(missing_docs, reason = "the file")]
-        path: PathBuf,
-        #[expect(missing_docs, reason = "the reason")]
-        source: io::Error,
-    },
 }
 
 /// The directory of all drafts. Cheap to clone, and holds nothing open.
@@ -596,12 +567,6 @@ impl LockedDraft {
             Ok(DraftRecord { id: id.to_owned(), settings, layers, created_at: now_ms(), ..record.clone() })
         })
     }
-}
-
-/// Returns what makes an error of the system one that names a path.
-pub(super) fn system_error(path: &Path) -> impl Fn(io::Error) -> DraftError + use<> {
-    let path = path.to_owned();
-    move |source| DraftError::System { path: path.clone(), source }
 }
 
 /// Reads the record of a draft. `None`: there is none.

@@ -9,15 +9,18 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::unistd::geteuid;
 
-use super::draft_store::{DraftError, HALF_MADE, system_error};
+use super::draft_error::{DraftError, system_error};
 use super::layer::DraftLayer;
 use confine_policy::DRAFTS_PLACE;
 
 /// A link in a room at a place, to the directory of its draft.
 const DRAFT: &str = "draft";
+/// Age at which a directory without a record belongs to no process that still makes or removes a draft.
+pub(super) const HALF_MADE: Duration = Duration::from_mins(10);
 
 /// Makes the room of a draft for a directory. `path`: the directory of the draft. `number`: which of its rooms it is.
 ///

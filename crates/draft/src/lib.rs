@@ -22,6 +22,7 @@ mod copy;
 pub mod difference;
 pub mod draft_commit;
 pub mod draft_effect;
+pub mod draft_error;
 pub mod draft_moment;
 pub mod draft_repositories;
 pub mod draft_store;

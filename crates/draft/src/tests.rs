@@ -18,7 +18,8 @@ use crate::commit::{CommitExecutor, CommitOutcome};
 use crate::difference::{DraftDifference, differences};
 use crate::draft_commit::{CommitError, CommitRequest, ConflictHandling, DraftCommit};
 use crate::draft_effect::effect_of;
-use crate::draft_store::{DraftError, DraftRetention, DraftSettings, DraftState, DraftStore, LockedDraft};
+use crate::draft_error::DraftError;
+use crate::draft_store::{DraftRetention, DraftSettings, DraftState, DraftStore, LockedDraft};
 use crate::layer::DraftLayer;
 use crate::patch::{PatchLimits, patch_of};
 

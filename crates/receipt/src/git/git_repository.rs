@@ -95,7 +95,8 @@ impl GitRepository {
 }
 
 /// Returns whether a receipt mentions a file of a repository by itself, and compares it as it is. `path` begins in its
-/// directory, or in one that it shares with other work trees. Locks come and go, and an index is compared by its entries.
+/// directory, or in one that it shares with other work trees. Locks come and go, and an index is compared by its
+/// entries.
 #[must_use]
 pub fn is_mentioned(path: &Path) -> bool {
     let is_unmentioned = |name: &OsStr| UNMENTIONED_DIRECTORIES.iter().any(|it| name == *it);

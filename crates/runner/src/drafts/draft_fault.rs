@@ -3,7 +3,7 @@
 use std::io;
 
 use draft::draft_commit::CommitError;
-use draft::draft_store::DraftError;
+use draft::draft_error::DraftError;
 
 /// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
