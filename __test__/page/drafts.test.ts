@@ -38,6 +38,7 @@ describe.concurrent('the drafts of a user', () => {
       counts: { created: 2, modified: 1, deleted: 1, renamed: 1 },
       state: 'open',
       runs: 1,
+      actor: null,
       conflicts: 0,
     });
     project.write('a.txt', 'theirs\n');

@@ -79,6 +79,8 @@ export class DraftDetail {
     text(this.#title, titleOf(draft));
     this.element.setAttribute('aria-label', `Draft ${titleOf(draft)}`);
     const facts: Fact[] = [
+      ['Agent', visible(draft.actor?.agent ?? '')],
+      ['User', visible(draft.actor?.user ?? '')],
       ['Project', visible(draft.project.name)],
       ['Directory', shortPath(draft.root, this.#context.store.welcome.home)],
       ['Id', draft.name === null ? '' : draft.id],
