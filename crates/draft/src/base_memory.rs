@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::layer::{DraftLayer, LayerChange, read_file};
+use super::layer::{LayerChange, read_file};
 use undo::path_lookup::{hash_bytes, hash_file, read_state};
 use undo::path_map::PathMap;
 use undo::path_state::{ContentHash, FileTime, PathState};
@@ -43,6 +43,14 @@ impl BaseMemory {
         self.0.get(path)
     }
 
+    /// Returns the same, and also that nothing was below a path at which nothing was.
+    pub fn get_or_above(&self, path: &Path) -> Option<&BaseThing> {
+        self.0.get(path).or_else(|| {
+            let above = path.ancestors().skip(1).find_map(|above| self.0.get(above));
+            above.filter(|above| above.state.is_absent())
+        })
+    }
+
     /// Returns the time from which on changes of the base count at a path: that of the last commit of it, or of a whole
     /// directory above it, or `began`.
     pub fn since(&self, path: &Path, began: FileTime) -> FileTime {
@@ -66,47 +74,50 @@ impl BaseMemory {
         self.0.insert(path, thing);
     }
 
-    /// Returns the things of the base at paths that the draft has touched and that are not noted yet.
+    /// Returns the things of the base at these changes that are not noted yet.
     ///
-    /// A thing that was changed meanwhile is left out. `began`: the time at which the draft began. `keep` keeps
-    /// contents, and returns where.
-    ///
-    /// # Errors
-    /// If a directory of the draft cannot be read.
+    /// A thing that was changed meanwhile is left out, and what is in a directory that the base does not have. `began`:
+    /// the time at which the draft began. `keep` keeps contents, and returns where.
     pub fn unnoted(
         &self,
-        layer: &DraftLayer,
+        changes: &[LayerChange],
         began: FileTime,
         keep: &mut dyn FnMut(&[u8]) -> Option<u64>,
-    ) -> io::Result<Vec<(PathBuf, BaseThing)>> {
+    ) -> Vec<(PathBuf, BaseThing)> {
         let mut found = Vec::new();
-        layer.walk(&mut |LayerChange { path, draft, base }| {
+        let mut absent: Option<&Path> = None;
+        for LayerChange { path, draft, base } in changes {
+            if absent.is_some_and(|above| path.starts_with(above)) {
+                continue;
+            }
+            absent = base.is_absent().then_some(path);
             let is_file = draft.state.file().and(base.file()).is_some();
             // What a commit has put there was not read.
-            let is_read = self.0.get(&path).map(|known| known.contents.is_some() || !is_file);
+            let is_read = self.0.get(path).map(|known| known.contents.is_some() || !is_file);
             if is_read == Some(true) || draft.state.is_absent() {
-                return;
+                continue;
             }
-            let since = self.since(&path, began);
+            let since = self.since(path, began);
             let is_unchanged = |path: &Path| changed_at(path).is_ok_and(|at| at.is_none_or(|at| at <= since));
             // The time of a directory also tells of its entries.
-            if !base.is_directory() && !is_unchanged(&path) {
-                return;
+            if !base.is_directory() && !is_unchanged(path) {
+                continue;
             }
-            let bytes = if is_file { read_file(&path, MOST_KEPT).ok() } else { None };
+            let bytes = if is_file { read_file(path, MOST_KEPT).ok() } else { None };
             let contents = match &bytes {
                 Some(bytes) => Some(hash_bytes(bytes)),
-                None if is_file && draft.is_copied => hash_file(&path).ok(),
+                None if is_file && draft.is_copied => hash_file(path).ok(),
                 None => None,
             };
             // The file may have changed while it was read.
             let is_news = is_read.is_none() || contents.is_some();
-            if is_news && (base.is_directory() || is_unchanged(&path)) {
+            if is_news && (base.is_directory() || is_unchanged(path)) {
                 let kept = bytes.filter(|bytes| !bytes.contains(&0)).and_then(|bytes| keep(&bytes));
-                found.push((path, BaseThing { state: base, contents, kept, since, is_whole: false }));
+                let state = base.clone();
+                found.push((path.clone(), BaseThing { state, contents, kept, since, is_whole: false }));
             }
-        })?;
-        Ok(found)
+        }
+        found
     }
 }
 

@@ -34,13 +34,16 @@ const REMOVED: DirectoryConflict =
 const CHANGED: DirectoryConflict =
     DirectoryConflict { here: "it was changed", below: "a directory above it was changed" };
 
-/// Returns the differences of a layer, sorted by path.
+/// Returns the differences at these changes of a layer, sorted by path.
 ///
 /// # Errors
 /// If something cannot be read.
-pub fn differences(layer: &DraftLayer, began: FileTime, memory: &BaseMemory) -> io::Result<Vec<DraftDifference>> {
-    let mut changes = Vec::new();
-    layer.walk(&mut |change| changes.push(change))?;
+pub fn differences(
+    layer: &DraftLayer,
+    changes: Vec<LayerChange>,
+    began: FileTime,
+    memory: &BaseMemory,
+) -> io::Result<Vec<DraftDifference>> {
     let mut found = Vec::new();
     // A directory of the draft whose base is gone, or is not the one of which the draft knows.
     let mut other: Option<(PathBuf, DirectoryConflict)> = None;
@@ -75,7 +78,7 @@ fn is_other_directory(
     began: FileTime,
     memory: &BaseMemory,
 ) -> io::Result<bool> {
-    let seen = memory.get(path).map(|seen| &seen.state);
+    let seen = memory.get_or_above(path).map(|seen| &seen.state);
     if base.is_absent() {
         return Ok(draft.state.is_directory() && seen.is_some_and(PathState::is_directory));
     }
@@ -115,7 +118,7 @@ fn base_change(
     began: FileTime,
     memory: &BaseMemory,
 ) -> io::Result<Option<&'static str>> {
-    let seen = memory.get(path);
+    let seen = memory.get_or_above(path);
     if base.is_absent() {
         let was_there = seen.is_some_and(|seen| !seen.state.is_absent());
         return Ok(was_there.then_some("it was removed"));

@@ -17,8 +17,9 @@ use serde::Deserialize;
 
 use protocol::task::{MachineIdentity, now_ms};
 use receipt::net::PathListing;
+use undo::path_lookup::hash_file;
 use undo::path_map::is_within;
-use undo::path_state::PathState;
+use undo::path_state::{FileState, PathState};
 use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoStore, UndoStoreError, VERSION};
 
 /// The handling of paths that were changed beside the draft.
@@ -90,14 +91,14 @@ impl LockedDraft {
         (undo, run): (&UndoStore, &str),
         stops: &mut dyn FnMut(&str) -> bool,
     ) -> Result<DraftCommit, CommitError> {
-        let mut all = self.draft.differences()?;
+        let mut all = self.draft.differences_to_commit(&request.paths)?;
         let mut beside = conflicts_of(&all, &request.paths);
         if request.on_conflict == ConflictHandling::Merge && !beside.is_empty() {
             let merged = self.merge(&all, &beside)?;
             beside.retain(|(path, _)| merged.binary_search_by(|one| one.path.cmp(path)).is_err());
             if beside.is_empty() && !request.dry_run {
                 self.put_merged(merged)?;
-                all = self.draft.differences()?;
+                all = self.draft.differences_to_commit(&request.paths)?;
                 // Someone may have changed another one meanwhile.
                 beside = conflicts_of(&all, &request.paths);
             }
@@ -192,12 +193,17 @@ impl LockedDraft {
         let manifest = undo::manifest::read(&path).map_err(UndoStoreError::from)?;
         let found = touched_directories(manifest.states_before.keys()).map_err(|error| self.failed(error))?;
         self.draft.remember(&found)?;
-        let all = self.draft.differences()?;
-        // The record itself has given a file another name, and so another time. Directories were made or changed half.
+        let all = self.draft.differences_to_commit(&paths)?;
+        let memory = self.draft.memory()?;
+        // The record has given a file another name, and so another time, perhaps right before the kill. Directories
+        // were made or changed half.
         let is_own = |one: &DraftDifference| match (manifest.states_before.get(&one.path), &one.base) {
-            (Some(PathState::File(before)), PathState::File(now)) => {
-                before.is_unwritten(now) && before.meta.has_same_metadata(&now.meta)
-            }
+            (Some(PathState::File(before)), PathState::File(now)) => is_only_renamed(before, now),
+            (None, PathState::File(now)) => memory.get(&one.path).is_some_and(|seen| {
+                let is_as_seen = seen.state.file().is_some_and(|before| is_only_renamed(before, now));
+                is_as_seen
+                    && seen.contents.is_some_and(|contents| hash_file(&one.path).is_ok_and(|now| now == contents))
+            }),
             (before, base) => before.is_some() && base.is_directory(),
         };
         let chosen = choose(&all, |one| is_chosen(&paths, &one.path) && (one.conflict.is_none() || is_own(one)));
@@ -216,7 +222,8 @@ impl LockedDraft {
         let mut made = DraftCommit { run: Some(journal.header().run.clone()), ..DraftCommit::default() };
         let mut moved = Vec::new();
         for ((chosen, all), layer) in chosen.iter().zip(all).zip(&self.draft.record.layers) {
-            let copies = layer.is_apart.then(|| layer.base.join(format!(".agent-bash-{}", self.draft.record.id)));
+            let copies = (layer.is_apart && !chosen.is_empty())
+                .then(|| layer.base.join(format!(".agent-bash-{}", self.draft.record.id)));
             copies.iter().try_for_each(|copies| make_empty(copies)).map_err(|error| self.failed(error))?;
             let CommitOutcome { applied, moved: whole, left } =
                 CommitExecutor::new(&mut journal, stops, copies.as_deref()).take(chosen, all)?;
@@ -242,6 +249,11 @@ impl LockedDraft {
         self.draft.record.generation += 1;
         self.draft.save()
     }
+}
+
+/// Returns whether a file has got another name at most.
+fn is_only_renamed(before: &FileState, now: &FileState) -> bool {
+    before.is_unwritten(now) && before.meta.has_same_metadata(&now.meta)
 }
 
 /// Makes a directory that is empty, also after a commit that was killed.

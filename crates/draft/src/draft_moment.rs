@@ -39,14 +39,14 @@ impl DraftMoment {
     pub fn read(layers: &[DraftLayer]) -> io::Result<Self> {
         let (mut things, mut elsewhere) = (BTreeMap::new(), Vec::new());
         for (number, layer) in layers.iter().enumerate() {
-            layer.walk(&mut |LayerChange { path, draft, base }| {
+            for LayerChange { path, draft, base } in layer.changes(&|_| true)? {
                 if number > 0 {
                     elsewhere.push(path);
-                    return;
+                    continue;
                 }
                 let place = layer.place_of(&path).unwrap_or_default();
                 things.insert(path, MomentThing { place, draft, base });
-            })?;
+            }
         }
         let changed = things.keys().chain(&elsewhere).map(PathBuf::as_path);
         let repositories = DraftRepositories::read(layers, changed);

@@ -26,12 +26,13 @@ use super::base_memory::{BaseMemory, BaseThing, MOST_KEPT};
 use super::copy::copy_tree;
 use super::difference::{DraftDifference, differences};
 use super::draft_error::{DraftError, system_error};
-use super::layer::DraftLayer;
+use super::layer::{DraftLayer, LayerChange};
 use super::layer_room::{HALF_MADE, make_room, remove_all};
 use confine_policy::{DraftedDirectory, DraftedTree};
 use protocol::task::now_ms;
 use sys::DiskUsageCount;
 use undo::path_lookup::hash_bytes;
+use undo::path_map::is_within;
 use undo::path_state::FileTime;
 
 const RECORD: &str = "draft.json";
@@ -40,6 +41,7 @@ const ANCESTORS: &str = "ancestors";
 const RUNS: &str = "runs";
 const ACTOR: &str = "actor";
 const HOSTS: &str = "hosts";
+const UPPER: &str = "upper";
 
 /// The longest memory that is read before each command, in bytes. A path takes about 200.
 const MOST_NOTED: u64 = 256 << 10;
@@ -498,15 +500,21 @@ impl StoredDraft {
     ///
     /// # Errors
     /// If something cannot be read or written.
-    pub fn note_touched(&self) -> Result<BaseMemory, DraftError> {
+    pub fn note_touched(&self) -> Result<(), DraftError> {
         let mut memory = self.memory()?;
         for layer in &self.record.layers {
-            let found = memory.unnoted(layer, self.record.began, &mut |bytes| self.keep(bytes));
-            let found = found.map_err(self.failed(MEMORY))?;
-            self.remember(&found)?;
-            found.into_iter().for_each(|(path, thing)| memory.insert(path, thing));
+            let changes = layer.changes(&|_| false).map_err(self.failed(UPPER))?;
+            self.note(&changes, &mut memory)?;
         }
-        Ok(memory)
+        Ok(())
+    }
+
+    /// Remembers the base at those of these changes that are not in the memory yet.
+    fn note(&self, changes: &[LayerChange], memory: &mut BaseMemory) -> Result<(), DraftError> {
+        let found = memory.unnoted(changes, self.record.began, &mut |bytes| self.keep(bytes));
+        self.remember(&found)?;
+        found.into_iter().for_each(|(path, thing)| memory.insert(path, thing));
+        Ok(())
     }
 
     /// Returns how many files that the draft has changed were changed in the base as well, as far as that was noted.
@@ -526,8 +534,27 @@ impl StoredDraft {
     /// # Errors
     /// If something cannot be read.
     pub fn differences(&self) -> Result<Vec<Vec<DraftDifference>>, DraftError> {
-        let memory = self.note_touched()?;
-        let of = |layer: &DraftLayer| differences(layer, self.record.began, &memory).map_err(self.failed("upper"));
+        self.differences_within(&|_| true)
+    }
+
+    /// Returns the differences that a commit of these paths has to know, without paths a commit of all: a directory
+    /// that the base does not have is moved as a whole, however much is in it.
+    ///
+    /// # Errors
+    /// As [`StoredDraft::differences`].
+    pub fn differences_to_commit(&self, paths: &[PathBuf]) -> Result<Vec<Vec<DraftDifference>>, DraftError> {
+        self.differences_within(&|directory| paths.iter().any(|path| path != directory && is_within(path, directory)))
+    }
+
+    /// Returns the differences of each layer. `into`: whether those in a directory are wanted that the base does not
+    /// have.
+    fn differences_within(&self, into: &dyn Fn(&Path) -> bool) -> Result<Vec<Vec<DraftDifference>>, DraftError> {
+        let mut memory = self.memory()?;
+        let of = |layer: &DraftLayer| {
+            let changes = layer.changes(into).map_err(self.failed(UPPER))?;
+            self.note(&changes, &mut memory)?;
+            differences(layer, changes, self.record.began, &memory).map_err(self.failed(UPPER))
+        };
         self.record.layers.iter().map(of).collect()
     }
 }

@@ -99,13 +99,16 @@ impl DraftLayer {
         Ok(Some(place))
     }
 
-    /// Visits each path at which the draft differs from its base, or may. A directory comes before its entries. The
-    /// entries of a removed directory are visited as well.
+    /// Returns each path at which the draft differs from its base, or may. A directory comes before its entries. The
+    /// entries of a removed directory are there as well, and those of a directory that the base does not have if
+    /// `into` says so.
     ///
     /// # Errors
     /// If a directory cannot be read.
-    pub fn walk(&self, visit: &mut dyn FnMut(LayerChange)) -> io::Result<()> {
-        walk_entries(&self.upper(), &self.base, BaseDirectory::Merged, visit)
+    pub fn changes(&self, into: &dyn Fn(&Path) -> bool) -> io::Result<Vec<LayerChange>> {
+        let mut changes = Vec::new();
+        walk_entries((&self.upper(), &self.base), BaseDirectory::Merged, into, &mut |change| changes.push(change))?;
+        Ok(changes)
     }
 }
 
@@ -205,7 +208,12 @@ pub fn make_merged(place: &Path, base: &Path) -> io::Result<()> {
     }
 }
 
-fn walk_entries(upper: &Path, base: &Path, shows: BaseDirectory, visit: &mut dyn FnMut(LayerChange)) -> io::Result<()> {
+fn walk_entries(
+    (upper, base): (&Path, &Path),
+    shows: BaseDirectory,
+    into: &dyn Fn(&Path) -> bool,
+    visit: &mut dyn FnMut(LayerChange),
+) -> io::Result<()> {
     let names = sorted_names(upper)?;
     for name in &names {
         let (place, path) = (upper.join(name), base.join(name));
@@ -222,8 +230,8 @@ fn walk_entries(upper: &Path, base: &Path, shows: BaseDirectory, visit: &mut dyn
         if is_removed {
             walk_removed(&path, &mut |_| true, visit)?;
         }
-        if let Some(next) = next {
-            walk_entries(&place, &path, next, visit)?;
+        if let Some(next) = next.filter(|next| *next != BaseDirectory::Absent || into(&path)) {
+            walk_entries((&place, &path), next, into, visit)?;
         }
     }
     if shows == BaseDirectory::Hidden {

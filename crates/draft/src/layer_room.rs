@@ -66,13 +66,15 @@ fn make_removable(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the mount of a directory. Things are renamed within one mount alone.
-pub(super) fn mount_of(directory: &Path) -> io::Result<u64> {
-    Ok(sys::mount_of(directory)?.mount)
+/// Returns the mount of a directory, and its file system: a mount of btrfs has several. Things are renamed within both
+/// alone.
+fn mount_of(directory: &Path) -> io::Result<(u64, u64)> {
+    let sys::MountedFile { mount, id: (device, _), .. } = sys::mount_of(directory)?;
+    Ok((mount, device))
 }
 
 /// Makes the directory for rooms of this user on a mount, as far up as possible. `None`: there is no place.
-fn make_place(base: &Path, mount: u64) -> Option<PathBuf> {
+fn make_place(base: &Path, mount: (u64, u64)) -> Option<PathBuf> {
     let is_there = |path: &&Path| mount_of(path).is_ok_and(|other| other == mount);
     let above: Vec<&Path> = base.ancestors().skip(1).take_while(is_there).collect();
     let place = above.into_iter().rev().find_map(|path| {

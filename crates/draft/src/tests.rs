@@ -51,7 +51,8 @@ impl LayerScene {
     /// Runs a script in the draft.
     fn run(&mut self, script: &str) {
         run_in_draft(&self.layer, script);
-        for (path, thing) in self.memory.unnoted(&self.layer, self.began, &mut |_| None).expect("a walk") {
+        let changes = self.layer.changes(&|_| false).expect("a walk");
+        for (path, thing) in self.memory.unnoted(&changes, self.began, &mut |_| None) {
             self.memory.insert(path, thing);
         }
     }
@@ -62,7 +63,8 @@ impl LayerScene {
     }
 
     fn differences(&self) -> Vec<DraftDifference> {
-        differences(&self.layer, self.began, &self.memory).expect("a walk")
+        let changes = self.layer.changes(&|_| true).expect("a walk");
+        differences(&self.layer, changes, self.began, &self.memory).expect("a walk")
     }
 
     /// Returns the conflicts, relative to the tree.
@@ -118,7 +120,12 @@ impl LayerScene {
         chosen: impl Fn(&DraftDifference) -> bool,
         stops: &mut dyn FnMut(&str) -> bool,
     ) -> Option<CommitOutcome> {
-        let all = self.differences();
+        let mut all = self.differences();
+        if all.iter().all(&chosen) {
+            // As a commit of the whole draft does, which leaves out what is in new directories.
+            let changes = self.layer.changes(&|_| false).expect("a walk");
+            all = differences(&self.layer, changes, self.began, &self.memory).expect("a walk");
+        }
         let chosen: Vec<_> = all.iter().filter(|one| chosen(one)).collect();
         let outcome = CommitExecutor::new(&mut journal, stops, None).take(&chosen, &all).ok()?;
         journal.finish(Vec::new()).expect("an end");
@@ -731,6 +738,20 @@ fn killed_commits_go_on(begin: impl Fn() -> StoredScene) {
             assert_eq!(scene.short(&left), expected, "killed at {moment}");
         }
     }
+}
+
+#[test]
+fn a_commit_goes_on_with_a_file_that_got_another_name_right_before_the_kill() {
+    let scene = StoredScene::new();
+    scene.run("echo mine >>a; echo mine >>b; echo mine >>d/c");
+    let killed = scene.lock().commit(&CommitRequest::default(), (&scene.undo, "r1"), &mut |_| true);
+    assert!(matches!(killed, Err(CommitError::Stopped)));
+    // As the record does before it notes the file; a person has changed the other one.
+    sh(&scene.base, "ln b ../kept; echo theirs >>d/c; touch -r node/pkg/x d/c");
+    scene.lock().go_on(&mut |_| false).expect("it goes on");
+    sh(&scene.base, "[ \"$(cat a b | xargs)\" = 'a mine b mine' ]; [ \"$(cat d/c | xargs)\" = 'c theirs' ]");
+    let left = scene.store.find("d1").expect("a draft").differences().expect("a walk").concat();
+    assert_eq!(scene.short(&left.into_iter().map(|one| one.path).collect::<Vec<_>>()), ["d/c"]);
 }
 
 #[test]

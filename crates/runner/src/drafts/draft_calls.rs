@@ -255,7 +255,7 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
         (path, why, place)
     };
     let conflicts: Vec<_> = made.conflicts.into_iter().map(with_place).collect();
-    let left = || locked.stored().differences().map(|all| all.iter().any(|layer| !layer.is_empty()));
+    let left = || locked.stored().differences_to_commit(&[]).map(|all| all.iter().any(|layer| !layer.is_empty()));
     let is_over = !request.dry_run && conflicts.is_empty() && !left().map_err(DraftFault::from)?;
     if made.run.is_some() {
         end_worlds(name);
