@@ -9,9 +9,9 @@ import { draftTest } from './support.ts';
 const asRoot = process.getuid?.() === 0 ? draftTest : skippedWithout('root');
 
 /** Runs a module in a mount namespace, in which a directory is on a disk of its own. Returns what it says. */
-function onDisk(disk: string, source: string): Record<string, unknown> {
+function onDisk(disk: string, source: string, size = '50%'): Record<string, unknown> {
   const state = folder();
-  const begin = `set -e; mount -t tmpfs -o mode=755 x ${disk}; cd ${packageRoot}; exec "$@"`;
+  const begin = `set -e; mount -t tmpfs -o mode=755,size=${size} x ${disk}; cd ${packageRoot}; exec "$@"`;
   const text = `import { bash, drafts, openDraft, undo } from 'agent-bash';
     import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
     const disk = ${JSON.stringify(disk)};
@@ -72,6 +72,20 @@ describe('a project on another disk than the directory of drafts', () => {
     const { seen, ...said } = onDisk(disk, `const root = disk; ${WORK}`);
     expect(said).toEqual(WORKED);
     expect(seen).toBe('1\n2\n3\n4\n5\n.\n..\na\nnew\n');
+  });
+
+  asRoot('keeps a tenth of that disk free: a command that takes it is ended', () => {
+    const disk = folder();
+    const source = `const root = disk + '/project'; mkdirSync(root);
+      const draft = await openDraft({ root });
+      const grow = 'while :; do : $((n++)); head -c 65536 /dev/zero >f$n; sleep 0.002; done';
+      const { status, notes } = await bash(grow, { draft, timeoutMs: 60_000 });
+      said.ended = [status, notes.join()];
+      await draft.discard();`;
+    const says = expect.stringMatching(
+      /^maxBytes: the disk of the draft has .* left, which is less than a tenth \(6 MiB\)/,
+    );
+    expect(onDisk(disk, source, '60m')).toEqual({ ended: ['signaled', says] });
   });
 
   asRoot('goes on with a fork, and with a part of a commit', () => {

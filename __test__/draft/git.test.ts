@@ -41,7 +41,7 @@ describe('git in a draft', () => {
     expect((await draft.changes({ paths: ['a'] })).git).toEqual([]);
     const later = await bash('echo 2 >>a; git stash -q', { draft, receipt: 'watch' });
     expect(later.receipt?.git).toMatchObject([{ head: [second, second], branch: ['other', 'other'], stash: true }]);
-    // A person goes on outside, and the draft still tells of what it does itself.
+    // The commit of a person moves the base alone.
     edit('git -c user.name=t -c user.email=t@t commit -q --allow-empty -m theirs');
     expect((await draft.changes()).git).toMatchObject([{ head: [head(root), second], branch: ['main', 'other'] }]);
     const gone = await bash('rm -rf .git', { draft, receipt: 'watch', safety: 'off' });

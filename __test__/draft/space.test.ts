@@ -26,11 +26,13 @@ draftTest('a command that takes more than maxBytes is ended, and no further one 
   );
   expect(refused).toMatchObject({ code: 'ERR_BASH_DRAFT', reason: 'space' });
   expect(refused.message).toContain('over its maxBytes of 4 MiB');
-  // What it has can still be looked at, committed in part, and then it goes on.
+  // Its changes can be read, and a commit makes room for the next command.
   const { bytes } = await draft.changes({ list: 0 });
   expect(bytes).toBeGreaterThan(4 * MIB);
   const { created } = await draft.changes({ list: 10_000 });
-  await draft.commit({ paths: created.map(({ path }) => path) });
+  await draft.commit({ paths: created.slice(1).map(({ path }) => path) });
+  expect((await bash('ls', { draft })).exitCode).toBe(0);
+  expect((await draft.changes()).counts.created).toBe(1);
 });
 
 draftTest('a task that takes more than maxBytes is ended', async () => {

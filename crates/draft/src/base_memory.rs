@@ -43,7 +43,7 @@ impl BaseMemory {
         self.0.get(path)
     }
 
-    /// Returns the same, and also that nothing was below a path at which nothing was.
+    /// Returns the thing at a path, or the nothing that was noted at a directory above it.
     pub fn get_or_above(&self, path: &Path) -> Option<&BaseThing> {
         self.0.get(path).or_else(|| {
             let above = path.ancestors().skip(1).find_map(|above| self.0.get(above));
@@ -76,8 +76,8 @@ impl BaseMemory {
 
     /// Returns the things of the base at these changes that are not noted yet.
     ///
-    /// A thing that was changed meanwhile is left out, and what is in a directory that the base does not have. `began`:
-    /// the time at which the draft began. `keep` keeps contents, and returns where.
+    /// Left out are things that were changed meanwhile, and all in a directory that the base does not have. `began`: the
+    /// time at which the draft began. `keep` keeps contents, and returns where.
     pub fn unnoted(
         &self,
         changes: &[LayerChange],

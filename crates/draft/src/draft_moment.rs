@@ -53,7 +53,7 @@ impl DraftMoment {
         Ok(Self { things, repositories })
     }
 
-    /// Returns what has changed in repositories from this moment to a later one.
+    /// Returns the changes in repositories between this moment and a later one.
     pub fn repositories_until(&self, later: &Self) -> Vec<RepositoryComparison> {
         later.repositories.since(&self.repositories)
     }

@@ -1,5 +1,5 @@
-//! The git repositories of a draft, as its commands see them. The lists of changes have no paths in `.git`: this is
-//! what is said of those.
+//! The git repositories of a draft, as its commands see them. Paths in `.git` are in no list of changes: a summary of
+//! each repository stands for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,8 +27,11 @@ impl DraftRepositories {
             };
             let Some((top, rest)) = found else { continue };
             let hasher = tops.entry(top.to_owned()).or_default();
+            if !is_mentioned(rest) {
+                continue;
+            }
             let data = fs::symlink_metadata(place_of(layers, path)).ok();
-            if !data.as_ref().is_some_and(fs::Metadata::is_dir) && is_mentioned(rest) {
+            if !data.as_ref().is_some_and(fs::Metadata::is_dir) {
                 let status = data.map(|data| (data.ino(), data.len(), data.mtime(), data.mtime_nsec()));
                 (path, status).hash(hasher);
             }
@@ -44,7 +47,7 @@ impl DraftRepositories {
         Self(tops.into_iter().map(read).collect())
     }
 
-    /// Returns what has changed since an earlier moment. A repository that a moment does not have was that of the base.
+    /// Returns the changes since an earlier moment. Where a moment has no snapshot, the repository was that of the base.
     pub fn since(&self, then: &Self) -> Vec<RepositoryComparison> {
         let tops: BTreeSet<_> = then.0.keys().chain(self.0.keys()).collect();
         let compared = |top: &PathBuf| {

@@ -46,7 +46,7 @@ pub(super) fn make_room(path: &Path, number: usize, base: &Path) -> Result<Draft
     Err(DraftError::Root { root: base.to_owned(), why })
 }
 
-/// Removes a directory with all that is in it. The overlay makes directories that nobody may enter.
+/// Removes a directory and everything in it, also directories of the overlay that nobody may enter.
 ///
 /// # Errors
 /// If something cannot be removed.

@@ -122,7 +122,7 @@ impl LayerScene {
     ) -> Option<CommitOutcome> {
         let mut all = self.differences();
         if all.iter().all(&chosen) {
-            // As a commit of the whole draft does, which leaves out what is in new directories.
+            // A commit of the whole draft does not read new directories.
             let changes = self.layer.changes(&|_| false).expect("a walk");
             all = differences(&self.layer, changes, self.began, &self.memory).expect("a walk");
         }

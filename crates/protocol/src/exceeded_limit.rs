@@ -15,7 +15,7 @@ pub enum LimitKind {
     Processes,
     /// Changes of the draft, bytes.
     Draft,
-    /// Free space of the disk of the draft, bytes: `used` is what is left, and `allowed` is what has to be.
+    /// Free space of the draft's disk, bytes. `used` is the free space, and `allowed` the least that has to be free.
     Disk,
 }
 

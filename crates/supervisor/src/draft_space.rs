@@ -44,11 +44,13 @@ impl DraftSpace {
         if now < self.next {
             return None;
         }
-        let (free, tenth) = sys::free_and_tenth(&self.draft.room).unwrap_or((u64::MAX, 0));
+        // They may be on several disks.
+        let uppers = || self.draft.directories.iter().map(|drafted| Path::new(&drafted.upper));
+        let disks = uppers().filter_map(|upper| sys::free_and_tenth(upper).ok());
+        let (free, tenth) = disks.min_by_key(|(free, tenth)| free.saturating_sub(*tenth)).unwrap_or((u64::MAX, 0));
         if free < tenth {
             return Some(ExceededLimit { limit: LimitKind::Disk, used: free, allowed: tenth });
         }
-        let uppers = || self.draft.directories.iter().map(|drafted| Path::new(&drafted.upper));
         let counted = self.count.get_or_insert_with(|| DiskUsageCount::of(uppers())).advance(AT_ONCE);
         let Some(used) = counted else {
             self.next = now + BETWEEN;

@@ -81,7 +81,7 @@ draftTest(`a host that is killed at ${ROUNDS} moments leaves no half commit, and
     expect([made.length, Number(made[0]) >= number]).toEqual([1, true]);
     for (const name of made) expect(readFileSync(join(root, 'made', name), 'utf8').length).toBe(8893);
     next = Number(made[0]) + 1;
-    // What was killed while it was made or removed is swept when it is old.
+    // Drafts that were half made or half removed are swept once they are old.
     for (const name of readdirSync(dir)) utimesSync(join(dir, name), 0, 0);
     await drafts({ dir });
     expect(readdirSync(dir)).toEqual([]);

@@ -242,8 +242,7 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
         return Err(outside(locked.stored(), path));
     }
     let run = next_mark();
-    let stored = find(name)?;
-    let entry = if request.dry_run { None } else { DraftEntry::begin("commit", &stored) };
+    let entry = if request.dry_run { None } else { DraftEntry::begin("commit", locked.stored()) };
     let made = locked.commit(request, (&undo, &run), &mut |_| false).map_err(DraftFault::from)?;
     let place = |path: &Path| {
         let place = locked.stored().record.layers.iter().find_map(|layer| layer.place_of(path))?;
@@ -259,7 +258,7 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
     let is_over = !request.dry_run && conflicts.is_empty() && !left().map_err(DraftFault::from)?;
     if made.run.is_some() {
         end_worlds(name);
-        name.if_open().iter().for_each(|open| open.recount());
+        name.if_open().iter().for_each(|open| open.count(locked.stored()));
     }
     if let Some(entry) = entry {
         entry.end(&run, i32::from(!conflicts.is_empty()), environment);
@@ -276,8 +275,8 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
 /// # Errors
 /// If there is no such draft, or a command runs in it.
 pub fn discard(name: &DraftName, environment: &str) -> Result<(), DraftFault> {
-    let (locked, stored) = (lock(name)?, find(name)?);
-    let entry = DraftEntry::begin("discard", &stored);
+    let locked = lock(name)?;
+    let entry = DraftEntry::begin("discard", locked.stored());
     end_worlds(name);
     locked.discard()?;
     name.forget();

@@ -1,32 +1,35 @@
 //! The entries of commits and discards in the ledger. A draft has them if one of its commands has one.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::ledger_writes::append_in_background;
 use crate::request::ledger_directory;
 use crate::supervise::HelperProcesses;
-use draft::draft_store::{DraftRecord, StoredDraft};
+use draft::draft_store::StoredDraft;
 use ledger::{LedgerLine, LedgerRunEnd, LedgerRunStart, LedgerRunState, in_milliseconds};
 use protocol::task::now_ms;
 
 /// A commit or a discard that is under way.
 #[derive(Debug)]
-pub(super) struct DraftEntry<'a> {
+pub(super) struct DraftEntry {
     act: &'static str,
-    record: &'a DraftRecord,
+    id: String,
+    root: PathBuf,
     at: u64,
     began: Instant,
 }
 
-impl<'a> DraftEntry<'a> {
+impl DraftEntry {
     /// Begins an entry. `act`: the word of the command line. `None`: the draft has no entries.
-    pub(super) fn begin(act: &'static str, stored: &'a StoredDraft) -> Option<Self> {
-        stored.is_listed().then(|| Self { act, record: &stored.record, at: now_ms(), began: Instant::now() })
+    pub(super) fn begin(act: &'static str, stored: &StoredDraft) -> Option<Self> {
+        let (id, root) = (stored.record.id.clone(), stored.record.root.clone());
+        stored.is_listed().then(|| Self { act, id, root, at: now_ms(), began: Instant::now() })
     }
 
     /// Writes the entry, as of the command that does the same. `run`: what an undo takes back.
     pub(super) fn end(self, run: &str, code: i32, environment: &str) {
-        let Self { act, record: DraftRecord { id, root, .. }, at, began } = self;
+        let Self { act, id, root, at, began } = self;
         let Some((directory, helpers)) = ledger_directory(environment).zip(HelperProcesses::shared().ok()) else {
             return;
         };

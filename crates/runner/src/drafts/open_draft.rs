@@ -40,7 +40,7 @@ pub struct OpenDraft {
     /// Held while the base is read at the paths that commands have touched.
     pub(super) noting: Mutex<()>,
     notes: AtomicU8,
-    /// Bytes of the changes on the disk after the last command that has ended.
+    /// Bytes of the changes on the disk when they were counted last: at the opening, after a command or a commit.
     held: AtomicU64,
     /// The number of files that others have changed as well, before the last command.
     edited: AtomicUsize,
@@ -96,7 +96,7 @@ impl DraftName {
             view: Mutex::default(),
             noting: Mutex::default(),
             notes: AtomicU8::new(IDLE),
-            held: AtomicU64::new(0),
+            held: AtomicU64::new(stored.bytes()),
             edited: AtomicUsize::new(0),
             ports: DraftPorts::default(),
             mark: Mutex::new(Some(mark)),
@@ -214,12 +214,12 @@ impl OpenDraft {
         let is_more = count > self.edited.swap(count, Ordering::Relaxed);
         let files =
             if count == 1 { "1 file of the draft was".to_owned() } else { format!("{count} files of the draft were") };
-        is_more.then(|| format!("{files} changed outside of it as well, so a commit has conflicts"))
+        is_more.then(|| format!("{files} changed outside of it as well, so a commit may have conflicts"))
     }
 
-    /// Forgets how much the draft held: a commit has taken things out of it.
-    pub(super) fn recount(&self) {
-        self.held.store(0, Ordering::Relaxed);
+    /// Counts what the draft holds.
+    pub(super) fn count(&self, stored: &StoredDraft) {
+        self.held.store(stored.bytes(), Ordering::Relaxed);
     }
 
     /// Ends the worlds of the draft's commands. The next command gets another world.
@@ -243,7 +243,7 @@ impl OpenDraft {
                 // A commit, a fork or a discard that is under way has read the base itself.
                 let Ok((stored, _held)) = open.name.store().enter(&open.name.id) else { break };
                 let _seen_later = stored.note_touched();
-                open.held.store(stored.bytes(), Ordering::Relaxed);
+                open.count(&stored);
                 if open.notes.compare_exchange(NOTING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
                     return;
                 }
