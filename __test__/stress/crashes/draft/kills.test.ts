@@ -47,53 +47,57 @@ function numberIn(root: string): string {
   return first;
 }
 
-draftTest(`a host that is killed at ${ROUNDS} moments leaves no half commit, and loses no draft`, async () => {
-  const { root } = project();
-  const dir = folder();
-  for (const file of FILES) mkdirSync(join(root, file, '..'), { recursive: true });
-  await bash(`rm -r src/one src/deep; touch ${FILES.join(' ')}; ${fill(0)}; mkdir made; seq 2000 >made/0`, {
-    cwd: root,
-  });
-  let [next, finished] = [1, 0];
-  for (let round = 0; round < ROUNDS; round++) {
-    const killed = host(source(root, dir, next));
-    await killed.says(STEPS[round % STEPS.length] ?? /run/);
-    await new Promise((go) => setTimeout(go, Math.random() * 300));
-    killed.process.kill('SIGKILL');
-    await killed.ended();
-    for (const { id, state } of await drafts({ dir })) {
-      // Its commands end a little later.
-      const draft = await until(() => openDraft({ id, dir }).catch(() => undefined), 'the draft');
-      finished += state === 'committing' ? 1 : 0;
-      await until(() => draft.changes().catch(() => undefined), 'its changes');
-      await until(
-        () =>
-          draft.discard().then(
-            () => true,
-            () => undefined,
-          ),
-        'its end',
-      );
+draftTest(
+  `a host that is killed at ${ROUNDS} moments leaves no half commit, and loses no draft`,
+  async () => {
+    const { root } = project();
+    const dir = folder();
+    for (const file of FILES) mkdirSync(join(root, file, '..'), { recursive: true });
+    await bash(`rm -r src/one src/deep; touch ${FILES.join(' ')}; ${fill(0)}; mkdir made; seq 2000 >made/0`, {
+      cwd: root,
+    });
+    let [next, finished] = [1, 0];
+    for (let round = 0; round < ROUNDS; round++) {
+      const killed = host(source(root, dir, next));
+      await killed.says(STEPS[round % STEPS.length] ?? /run/);
+      await new Promise((go) => setTimeout(go, Math.random() * 300));
+      killed.process.kill('SIGKILL');
+      await killed.ended();
+      for (const { id, state } of await drafts({ dir })) {
+        // Its commands end a little later.
+        const draft = await until(() => openDraft({ id, dir }).catch(() => undefined), 'the draft');
+        finished += state === 'committing' ? 1 : 0;
+        await until(() => draft.changes().catch(() => undefined), 'its changes');
+        await until(
+          () =>
+            draft.discard().then(
+              () => true,
+              () => undefined,
+            ),
+          'its end',
+        );
+      }
+      const number = Number(numberIn(root));
+      const made = readdirSync(join(root, 'made'));
+      // The commit of the part may have been the last one.
+      expect([made.length, Number(made[0]) >= number]).toEqual([1, true]);
+      for (const name of made) expect(readFileSync(join(root, 'made', name), 'utf8').length).toBe(8893);
+      next = Number(made[0]) + 1;
+      // Drafts that were half made or half removed are swept once they are old.
+      for (const name of readdirSync(dir)) utimesSync(join(dir, name), 0, 0);
+      await drafts({ dir });
+      expect(readdirSync(dir)).toEqual([]);
     }
-    const number = Number(numberIn(root));
-    const made = readdirSync(join(root, 'made'));
-    // The commit of the part may have been the last one.
-    expect([made.length, Number(made[0]) >= number]).toEqual([1, true]);
-    for (const name of made) expect(readFileSync(join(root, 'made', name), 'utf8').length).toBe(8893);
-    next = Number(made[0]) + 1;
-    // Drafts that were half made or half removed are swept once they are old.
-    for (const name of readdirSync(dir)) utimesSync(join(dir, name), 0, 0);
-    await drafts({ dir });
-    expect(readdirSync(dir)).toEqual([]);
-  }
-  console.log(`${finished} of ${ROUNDS} kills were within a commit`);
-  const mounts = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const mounted = (pid: string) => {
-    try {
-      return readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(dir);
-    } catch {
-      return false;
-    }
-  };
-  await until(() => !mounts.some(mounted), 'all mounts to be gone');
-});
+    console.log(`${finished} of ${ROUNDS} kills were within a commit`);
+    const mounts = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    const mounted = (pid: string) => {
+      try {
+        return readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(dir);
+      } catch {
+        return false;
+      }
+    };
+    await until(() => !mounts.some(mounted), 'all mounts to be gone');
+  },
+  ROUNDS * 10_000,
+);
