@@ -76,8 +76,8 @@ impl BaseMemory {
 
     /// Returns the things of the base at these changes that are not noted yet.
     ///
-    /// Left out are things that were changed meanwhile, and all in a directory that the base does not have. `began`: the
-    /// time at which the draft began. `keep` keeps contents, and returns where.
+    /// Things that were changed meanwhile are left out, and so is all in a directory that the base does not have.
+    /// `began`: the time at which the draft began. `keep` keeps contents, and returns where.
     pub fn unnoted(
         &self,
         changes: &[LayerChange],

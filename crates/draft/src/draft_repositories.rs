@@ -47,7 +47,7 @@ impl DraftRepositories {
         Self(tops.into_iter().map(read).collect())
     }
 
-    /// Returns the changes since an earlier moment. Where a moment has no snapshot, the repository was that of the base.
+    /// Returns the changes since an earlier moment. Where a moment has no snapshot, the repository was as in the base.
     pub fn since(&self, then: &Self) -> Vec<RepositoryComparison> {
         let tops: BTreeSet<_> = then.0.keys().chain(self.0.keys()).collect();
         let compared = |top: &PathBuf| {
