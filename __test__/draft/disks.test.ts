@@ -8,10 +8,16 @@ import { draftTest } from './support.ts';
 /** Mounts need a namespace, which only root may make here. */
 const asRoot = process.getuid?.() === 0 ? draftTest : skippedWithout('root');
 
+const tmpfs = (size: string) => `mount -t tmpfs -o mode=755,size=${size} x "$disk"`;
+
+/** An overlay, as the file system of a container is. */
+const OVERLAY = `${tmpfs('50%')}; mkdir "$disk"/{l,u,w}
+  mount -t overlay -o "lowerdir=$disk/l,upperdir=$disk/u,workdir=$disk/w" x "$disk"`;
+
 /** Runs a module in a mount namespace, in which a directory is on a disk of its own. Returns what it says. */
-function onDisk(disk: string, source: string, size = '50%'): Record<string, unknown> {
+function onDisk(disk: string, source: string, mount = tmpfs('50%')): Record<string, unknown> {
   const state = folder();
-  const begin = `set -e; mount -t tmpfs -o mode=755,size=${size} x ${disk}; cd ${packageRoot}; exec "$@"`;
+  const begin = `set -e; disk=${disk}; ${mount}; cd ${packageRoot}; exec "$@"`;
   const text = `import { bash, drafts, openDraft, undo } from 'agent-bash';
     import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
     const disk = ${JSON.stringify(disk)};
@@ -85,7 +91,25 @@ describe('a project on another disk than the directory of drafts', () => {
     const says = expect.stringMatching(
       /^maxBytes: the disk of the draft has .* left, which is less than a tenth \(6 MiB\)/,
     );
-    expect(onDisk(disk, source, '60m')).toEqual({ ended: ['signaled', says] });
+    expect(onDisk(disk, source, tmpfs('60m'))).toEqual({ ended: ['signaled', says] });
+  });
+
+  asRoot('that is an overlay: changes are kept in the directory of drafts, and a commit copies', () => {
+    const disk = folder();
+    const source = `const root = disk + '/project'; mkdirSync(root); ${WORK}`;
+    const { seen, ...said } = onDisk(disk, source, OVERLAY);
+    expect(said).toEqual(WORKED);
+  });
+
+  asRoot('that is an overlay, with the directory of drafts there as well, is refused with a remedy', () => {
+    const disk = folder();
+    const source = `const [root, dir] = [disk + '/project', disk + '/drafts'];
+      mkdirSync(root);
+      await openDraft({ root, dir }).catch(({ code, reason, message }) => (said.refused = [code, reason, message]));
+      said.left = [readdirSync(dir), readdirSync(root)];`;
+    const says = expect.stringContaining('name by `dir` a directory on another one, as /dev/shm or a volume is');
+    const refused = ['ERR_BASH_DRAFT', 'unsupported', says];
+    expect(onDisk(disk, source, OVERLAY)).toEqual({ refused, left: [[], []] });
   });
 
   asRoot('goes on with a fork, and with a part of a commit', () => {

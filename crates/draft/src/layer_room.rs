@@ -33,17 +33,18 @@ pub(super) fn make_room(path: &Path, number: usize, base: &Path) -> Result<Draft
     let at_place = if in_store.is_apart { make_place(base, mount) } else { None };
     let name = format!("{}-{number}", path.file_name().unwrap_or_default().to_string_lossy());
     let at_place = at_place.map(|place| of(place.join(name), false));
+    let mut refused = None;
     for layer in at_place.into_iter().chain([in_store]) {
         fill(&layer).map_err(system_error(&layer.room))?;
-        if has_attributes(&layer.room) {
+        refused = check_room(&layer).err();
+        if refused.is_none() {
             let is_elsewhere = layer.room.parent() != Some(path);
             let named = if is_elsewhere { symlink(path, layer.room.join(DRAFT)) } else { Ok(()) };
             return named.map(|()| layer.clone()).map_err(system_error(&layer.room));
         }
         remove_all(&layer.room).map_err(system_error(&layer.room))?;
     }
-    let why = "the file system of the directory of drafts has no attributes of users; name another one by `dir`";
-    Err(DraftError::Root { root: base.to_owned(), why })
+    Err(refused.unwrap_or_else(|| system_error(path)(io::ErrorKind::Unsupported.into())))
 }
 
 /// Removes a directory and everything in it, also directories of the overlay that nobody may enter.
@@ -107,8 +108,20 @@ fn fill(layer: &DraftLayer) -> io::Result<()> {
     fs::set_permissions(layer.upper(), Permissions::from_mode(data.mode() & 0o7777))
 }
 
-/// Returns whether files have attributes, in which the overlay keeps its marks.
-fn has_attributes(room: &Path) -> bool {
+/// Fails if the file system of a room cannot hold the changes of an overlay: it needs attributes of users, in which the
+/// overlay keeps its marks, and whiteouts, which overlayfs itself, NFS and most file systems of FUSE do not have.
+fn check_room(layer: &DraftLayer) -> Result<(), DraftError> {
     let mark = OsStr::new("user.agent-bash");
-    sys::set_attribute(room, mark, b"").and_then(|()| sys::remove_attribute(room, mark)).is_ok()
+    let has_attributes =
+        sys::set_attribute(&layer.room, mark, b"").and_then(|()| sys::remove_attribute(&layer.room, mark)).is_ok();
+    if !has_attributes {
+        let why = "the file system of the directory of drafts has no attributes of users; name another one by `dir`";
+        return Err(DraftError::Root { root: layer.base.clone(), why });
+    }
+    if sys::has_whiteouts(&layer.work()) {
+        return Ok(());
+    }
+    let why = "no overlay is possible on this file system; name by `dir` a directory on another one, as /dev/shm or a \
+               volume is";
+    Err(system_error(&layer.room)(io::Error::new(io::ErrorKind::Unsupported, why)))
 }

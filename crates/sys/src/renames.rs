@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use rustix::fs::CWD;
 use rustix::fs::{RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -25,6 +27,23 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns whether the file system of a directory has whiteouts, which the upper layer of an overlay needs.
+pub fn has_whiteouts(directory: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        let [probe, moved] = ["probe", "moved"].map(|name| directory.join(format!(".agent-bash-{name}")));
+        let made = fs::File::create(&probe);
+        let has = made.is_ok() && renameat_with(CWD, &probe, CWD, &moved, RenameFlags::WHITEOUT).is_ok();
+        [probe, moved].into_iter().for_each(|path| drop(fs::remove_file(path)));
+        has
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _has_none = directory;
+        false
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +60,14 @@ mod tests {
         rename_new(&one, &three).expect("renamed");
         assert_eq!(fs::read(&three).expect("read"), one.as_os_str().as_encoded_bytes());
         assert_eq!(rename_new(&one, &three).expect_err("it is gone").kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn whiteouts_are_tried_and_leave_nothing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert!(has_whiteouts(directory.path()));
+        assert!(!has_whiteouts(Path::new("/proc/self")));
+        assert_eq!(fs::read_dir(directory.path()).expect("there").count(), 0);
     }
 }
