@@ -6,9 +6,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use proptest::collection;
-use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use tempfile::TempDir;
 use undo::path_state::FileTime;
 use undo::{ChangeJournal, ManifestHeader, ManifestPurpose, UndoLimits, UndoRequest, UndoStore, VERSION};
@@ -22,6 +19,8 @@ use crate::draft_error::DraftError;
 use crate::draft_store::{DraftRetention, DraftSettings, DraftState, DraftStore, LockedDraft};
 use crate::layer::DraftLayer;
 use crate::patch::{PatchLimits, patch_of};
+
+mod histories;
 
 /// A tree, a draft of it, and a store for undo.
 struct LayerScene {
@@ -405,14 +404,14 @@ fn a_store_lists_locks_forks_and_discards_drafts() {
     fs::create_dir_all(base.join("sub")).expect("a directory");
     sh(&base, TREE);
     let draft = store.begin("d1", settings(Some("one")), std::slice::from_ref(&base)).expect("a draft");
-    let held = draft.hold().expect("free");
+    let (_, held) = store.enter("d1").expect("free");
     assert!(matches!(store.find("d1").expect("there").lock(), Err(DraftError::Busy(_))));
     drop(held);
     let layer = draft.record.layers[0].clone();
     run_in_draft(&layer, "echo mine >>a; rm -r d; ln b hard; echo x >>hard; mkdir n; echo 1 >n/x");
     let expected = draft.differences().expect("a walk");
     let locked = store.find("d1").expect("there").lock().expect("free");
-    assert!(matches!(draft.hold(), Err(DraftError::Busy(_))));
+    assert!(matches!(store.enter("d1"), Err(DraftError::Busy(_))));
     let fork = locked.fork(&store, "d2", None).expect("a fork");
     drop(locked);
     let paths =
@@ -442,99 +441,6 @@ fn a_store_lists_locks_forks_and_discards_drafts() {
     assert_eq!(fs::read_dir(folder.path().join("drafts")).expect("there").count(), 0);
     assert!(matches!(store.find("d1"), Err(DraftError::Unknown(_))));
     assert!(matches!(store.find("../base"), Err(DraftError::Unknown(_))));
-}
-
-/// Makes one of the changes that histories have, each with contents of its own.
-fn step() -> impl Strategy<Value = String> {
-    const NAMES: [&str; 9] = ["a", "b", "d/c", "d/e/f", "d/e", "d", "n", "n/m", "node/pkg/x"];
-    let name = || (0..NAMES.len()).prop_map(|at| NAMES[at]);
-    let text = || 0..1_000_000_u32;
-    prop_oneof![
-        4 => (name(), text()).prop_map(|(path, text)| format!("echo {text} >{path}")),
-        2 => (name(), text()).prop_map(|(path, text)| format!("echo {text} >>{path}")),
-        2 => (name(), text()).prop_map(|(path, text)| format!("echo {text} >t; mv -T t {path}")),
-        2 => name().prop_map(|path| format!("rm -rf {path}")),
-        2 => name().prop_map(|path| format!("mkdir -p {path}")),
-        1 => (name(), text()).prop_map(|(path, text)| format!("rm -rf {path}; mkdir {path}; echo {text} >{path}/new")),
-        1 => (name(), name()).prop_map(|(from, to)| format!("mv -T {from} {to}")),
-        1 => (name(), name()).prop_map(|(from, to)| format!("ln -sfnT {from} {to}")),
-        1 => name().prop_map(|path| format!("[ -f {path} ]; chmod 640 {path}")),
-    ]
-}
-
-/// Joins steps to a script. One that is impossible is passed over.
-fn script_of(steps: &[String]) -> String {
-    let steps = steps.iter().map(|step| format!("({step}) 2>/dev/null || true; rm -f t\n"));
-    steps.collect()
-}
-
-/// Whether a person made the steps, and the steps.
-type Round = (bool, Vec<String>);
-
-/// Plays a history. Returns what is wrong with its end.
-fn play(rounds: &[Round]) -> Result<(), TestCaseError> {
-    let mut scene = LayerScene::new(TREE);
-    let origin = scene.tree();
-    for (is_person, steps) in rounds {
-        let script = script_of(steps);
-        if *is_person {
-            scene.edit(&script);
-        } else {
-            let before = scene.tree();
-            scene.run(&script);
-            prop_assert_eq!(scene.tree(), before, "the draft touches nothing");
-        }
-    }
-    let view = tempfile::tempdir().expect("a directory");
-    scene.run(&format!("cp -a . {}", view.path().display()));
-    let (seen, now) = (tree_of(view.path()), scene.tree());
-    let differences = scene.differences();
-    for one in &differences {
-        let path = scene.short(&one.path);
-        prop_assert!(seen.get(&path) != now.get(&path), "{} is no difference", path);
-        let is_changed = origin.get(&path) != now.get(&path);
-        match one.conflict {
-            // The draft may have made a thing where it saw that a person had removed one. What is in a directory has
-            // paths of its own.
-            None if one.base.is_directory() || one.base.is_absent() => {}
-            None => prop_assert!(!is_changed, "{} was changed by both", path),
-            // A thing that was made anew alike is another one.
-            Some(_) => {}
-        }
-    }
-    let free: BTreeSet<_> = differences.iter().filter(|one| one.conflict.is_none()).map(|one| &*one.path).collect();
-    if free.len() == differences.len() {
-        // A directory that the draft has copied stays there as it was, and is no change of the draft.
-        let is_directory = |thing: Option<&String>| thing.is_some_and(|thing| thing.starts_with('4'));
-        let changed: BTreeSet<_> = differences.iter().map(|one| scene.short(&one.path)).collect();
-        let mut expected = BTreeMap::new();
-        for path in seen.keys().chain(now.keys()) {
-            let (shown, is) = (seen.get(path), now.get(path));
-            let wanted = if changed.contains(path) { shown } else { is };
-            prop_assert!(
-                wanted == shown || is_directory(shown) && is.is_none_or(|_| is_directory(is)),
-                "{} is hidden",
-                path
-            );
-            expected.extend(wanted.map(|thing| (path.clone(), thing.clone())));
-        }
-        let outcome = scene.commit("r1", |_| true);
-        prop_assert_eq!(outcome.left, []);
-        prop_assert_eq!(scene.tree(), expected, "the tree is what the draft showed");
-        scene.undo("r1");
-        prop_assert_eq!(scene.tree(), now, "undone");
-    }
-    Ok(())
-}
-
-#[test]
-#[ignore = "stress: hundreds of histories"]
-fn generated_histories_end_as_a_full_copy_of_the_tree() {
-    let histories = collection::vec((any::<bool>(), collection::vec(step(), 1..5)), 1..5);
-    let cases = std::env::var("HISTORIES").ok().and_then(|count| count.parse().ok()).unwrap_or(500);
-    let config = Config { cases, failure_persistence: None, ..Config::default() };
-    let mut runner = TestRunner::new(config);
-    runner.run(&histories, |rounds| play(&rounds)).expect("no history differs");
 }
 
 #[test]
@@ -596,10 +502,15 @@ struct StoredScene {
 
 impl StoredScene {
     fn new() -> Self {
+        Self::with(TREE)
+    }
+
+    /// Makes the tree by a script, and begins a draft of it.
+    fn with(script: &str) -> Self {
         let folder = tempfile::tempdir().expect("a directory");
         let base = folder.path().join("base");
         fs::create_dir(&base).expect("a directory");
-        sh(&base, TREE);
+        sh(&base, script);
         let store = DraftStore::at(folder.path().join("drafts"));
         store.begin("d1", settings(None), std::slice::from_ref(&base)).expect("a draft");
         let undo = UndoStore::open(&folder.path().join("undo")).expect("a store");
