@@ -106,8 +106,9 @@ impl CachedPathResolver {
         }
         let Some((above, name)) = path.parent().zip(path.file_name()) else { return (path.to_owned(), true) };
         let (above, is_there) = self.resolve_and_check(above, host);
-        let resolved = if is_there { host.resolve(path).ok() } else { None };
-        let place = resolved.map_or_else(|| (above.join(name), false), |path| (path, true));
+        let named = above.join(name);
+        let resolved = if is_there { host.resolve_entry(&named).ok() } else { None };
+        let place = resolved.map_or((named, false), |path| (path, true));
         self.0.insert(path.to_owned(), place.clone());
         place
     }

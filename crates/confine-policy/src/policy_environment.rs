@@ -17,6 +17,13 @@ pub trait PolicyEnvironment {
     /// # Errors
     /// The system's error, if the file does not exist or cannot be looked up.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Like [`Self::resolve`], of a path whose directory is resolved.
+    ///
+    /// # Errors
+    /// As [`Self::resolve`].
+    fn resolve_entry(&self, path: &Path) -> io::Result<PathBuf> {
+        self.resolve(path)
+    }
     /// Returns whether a resolved path is a directory.
     fn is_directory(&self, path: &Path) -> bool;
 }
@@ -47,6 +54,17 @@ impl PolicyEnvironment for RealHost<'_> {
         path.canonicalize()
     }
 
+    fn resolve_entry(&self, path: &Path) -> io::Result<PathBuf> {
+        match path.read_link() {
+            Ok(_) => self.resolve(path),
+            // A name may be there in other letters.
+            Err(_) if cfg!(target_os = "macos") => self.resolve(path),
+            // It is there, and is no link.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(path.to_owned()),
+            Err(error) => Err(error),
+        }
+    }
+
     fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()
     }
@@ -74,5 +92,10 @@ mod tests {
         let host = RealHost { environment: "" };
         assert_eq!(host.resolve(&link.join("../link")).expect("it exists"), real);
         assert!(host.is_directory(&real) && host.resolve(&real.join("none")).is_err());
+        for name in ["real", "link"] {
+            let entry = real.with_file_name(name);
+            assert_eq!(host.resolve_entry(&entry).expect("it exists"), real, "{name}");
+        }
+        assert!(host.resolve_entry(&real.join("none")).is_err());
     }
 }
