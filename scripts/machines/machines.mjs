@@ -83,12 +83,12 @@ const FILES = {
   fuse: 'mkdir -p /below /above /between && fuse-overlayfs -o lowerdir=/below,upperdir=/above,workdir=/between "$D"',
 };
 
-/** The tests of receipts and undo with their projects on file systems, as a script of a guest. */
+/** The tests of receipts, undo and drafts with their projects on file systems, as a script of a guest. */
 const filesJob = (steps) =>
   steps
     .map(({ part: name }) => {
       const make = FILES[name];
-      const step = { part: name, files: ['receipt', 'undo'], env: { TMPDIR: `/mnt/${name}` } };
+      const step = { part: name, files: ['receipt', 'undo', 'draft'], env: { TMPDIR: `/mnt/${name}` } };
       const failed = JSON.stringify({ part: name, ...NONE, failures: undefined, skipped: 1, seconds: 0 });
       return `D=/mnt/${name} F=/images/${name}; mkdir -p "$D" /images; truncate -s 1G "$F"
 if { ${make}; } 2>/tmp/why; then chmod 1777 "$D"; ${job([step])} else

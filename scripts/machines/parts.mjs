@@ -17,6 +17,7 @@ export const PARTS = {
   confine: ['confine/contract'],
   receipts: ['receipt'],
   undo: ['undo'],
+  drafts: ['draft'],
   ledger: ['ledger'],
   evidence: ['evidence'],
   remote: ['remote'],
