@@ -138,7 +138,12 @@ pub struct DraftedTree {
 impl DraftedTree {
     /// Returns the file that is locked, shared, as long as a process of a command runs.
     pub fn lock(&self) -> PathBuf {
-        self.room.join("lock")
+        Self::lock_of(&self.room)
+    }
+
+    /// Returns that file of a draft in this directory.
+    pub fn lock_of(room: &Path) -> PathBuf {
+        room.join("lock")
     }
 
     /// Returns the file that names the world of the views. It is locked while that world is searched or made.

@@ -155,6 +155,8 @@ pub fn touched_directories<'a>(touched: impl IntoIterator<Item = &'a Path>) -> i
 }
 
 fn present_thing(path: &Path, is_whole: bool) -> io::Result<(PathBuf, BaseThing)> {
-    let (state, since) = (read_state(path)?, changed_at(path)?.unwrap_or_else(FileTime::now));
+    let state = read_state(path)?;
+    let changed = if let Some(file) = state.file() { Some(file.ctime) } else { changed_at(path)? };
+    let since = changed.unwrap_or_else(FileTime::now);
     Ok((path.to_owned(), BaseThing { state, contents: None, kept: None, since, is_whole }))
 }

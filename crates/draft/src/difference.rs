@@ -132,7 +132,8 @@ fn base_change(
         // Its entries are compared by themselves.
         return Ok(None);
     }
-    let is_newer = changed_at(path)?.is_some_and(|at| at > memory.since(path, began));
+    let changed = if let Some(file) = base.file() { Some(file.ctime) } else { changed_at(path)? };
+    let is_newer = changed.is_some_and(|at| at > memory.since(path, began));
     let is_new = seen.is_some_and(|seen| seen.state.is_absent());
     Ok(match (is_newer, is_new) {
         (true, true) => Some("it was created"),

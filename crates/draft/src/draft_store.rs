@@ -207,6 +207,8 @@ impl DraftStore {
                 layers.push(make_room(&path, number, base)?);
             }
             let draft = StoredDraft { path: path.clone(), record: fill(&path, layers.clone())? };
+            let lock = DraftedTree::lock_of(&path);
+            File::options().write(true).create_new(true).mode(0o600).open(&lock).map_err(system_error(&lock))?;
             draft.save().map(|()| draft)
         };
         let made = fill_rooms();
@@ -239,10 +241,14 @@ impl DraftStore {
     /// # Errors
     /// If there is none, or it cannot be read.
     pub fn find(&self, id: &str) -> Result<StoredDraft, DraftError> {
+        let path = self.path_of(id)?;
+        let record = read_record(&path)?.ok_or_else(|| DraftError::Unknown(id.to_owned()))?;
+        Ok(StoredDraft { path, record })
+    }
+
+    fn path_of(&self, id: &str) -> Result<PathBuf, DraftError> {
         let is_name = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        let path = self.path.join(id);
-        let record = if is_name { read_record(&path)? } else { None };
-        record.map(|record| StoredDraft { path, record }).ok_or_else(|| DraftError::Unknown(id.to_owned()))
+        if is_name { Ok(self.path.join(id)) } else { Err(DraftError::Unknown(id.to_owned())) }
     }
 
     /// Opens a draft for a command, and marks it as used until the file is closed in all processes.
@@ -250,9 +256,8 @@ impl DraftStore {
     /// # Errors
     /// If there is none, or it is being committed, forked or discarded.
     pub fn enter(&self, id: &str) -> Result<(StoredDraft, File), DraftError> {
-        let draft = self.find(id)?;
-        let held = draft.hold()?;
-        // It may have been committed in between.
+        let held = open_lock(&self.path_of(id)?, id)?;
+        held.try_lock_shared().map_err(|_| DraftError::Busy(id.to_owned()))?;
         Ok((self.find(id)?, held))
     }
 
@@ -324,38 +329,12 @@ impl StoredDraft {
         written.and_then(|()| fs::rename(&next, self.path.join(RECORD))).map_err(self.failed(RECORD))
     }
 
-    fn lock_file(&self) -> Result<File, DraftError> {
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        match sys::open_regular(&self.tree().lock(), &mut options) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(self.unknown()),
-            opened => opened.map_err(self.failed("lock")),
-        }
-    }
-
-    fn unknown(&self) -> DraftError {
-        DraftError::Unknown(self.record.id.clone())
-    }
-
-    /// Marks the draft as used by a command, until the file is closed in all processes.
-    ///
-    /// # Errors
-    /// If it is being committed, forked or discarded.
-    pub fn hold(&self) -> Result<File, DraftError> {
-        let file = self.lock_file()?;
-        match file.try_lock_shared() {
-            Ok(()) if self.path.join(RECORD).exists() => Ok(file),
-            Ok(()) => Err(self.unknown()),
-            Err(_) => Err(DraftError::Busy(self.record.id.clone())),
-        }
-    }
-
     /// Takes the draft for this process alone. A command that is ending is awaited.
     ///
     /// # Errors
     /// If a command runs in it.
     pub fn lock(self) -> Result<LockedDraft, DraftError> {
-        let file = self.lock_file()?;
+        let file = open_lock(&self.path, &self.record.id)?;
         let give_up = Instant::now() + LAST_COMMAND;
         while file.try_lock().is_err() {
             if Instant::now() >= give_up {
@@ -364,7 +343,7 @@ impl StoredDraft {
             thread::sleep(TRY_EVERY);
         }
         // Another process may have committed it meanwhile.
-        let record = read_record(&self.path)?.ok_or_else(|| self.unknown())?;
+        let record = read_record(&self.path)?.ok_or_else(|| DraftError::Unknown(self.record.id.clone()))?;
         Ok(LockedDraft { draft: Self { record, ..self }, _lock: file })
     }
 
@@ -517,6 +496,11 @@ impl StoredDraft {
         Ok(())
     }
 
+    /// Returns whether the draft has noted anything of its base.
+    pub fn has_noted(&self) -> bool {
+        self.path.join(MEMORY).exists()
+    }
+
     /// Returns how many files that the draft has changed were changed in the base as well, as far as that was noted.
     /// `None`: the draft has changed too many for an answer between two commands.
     pub fn changed_outside(&self) -> Option<usize> {
@@ -593,6 +577,17 @@ impl LockedDraft {
             let settings = DraftSettings { name, ..record.settings.clone() };
             Ok(DraftRecord { id: id.to_owned(), settings, layers, created_at: now_ms(), ..record.clone() })
         })
+    }
+}
+
+/// Opens the file that is locked by those who use a draft.
+fn open_lock(path: &Path, id: &str) -> Result<File, DraftError> {
+    let mut options = File::options();
+    options.read(true).write(true);
+    let lock = DraftedTree::lock_of(path);
+    match sys::open_regular(&lock, &mut options) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(DraftError::Unknown(id.to_owned())),
+        opened => opened.map_err(system_error(&lock)),
     }
 }
 

@@ -64,7 +64,7 @@ impl TreeUsage {
 /// Checks the limits over a tree.
 pub struct LimitWatch {
     limits: CommandLimits,
-    /// Number of processors, which bounds how fast CPU time passes.
+    /// Number of processors, which bounds how fast CPU time passes. 1 without a limit of CPU time.
     cores: u32,
     /// When the next check of the tree is due. `None`: no limit applies to it.
     next: Option<Instant>,
@@ -92,7 +92,7 @@ impl LimitWatch {
         let first = || started + limits.memory.map_or(FIRST, |allowed| FIRST.min(until_over(0, allowed)));
         (limits.apply_to_tree() || space.is_some()).then(|| Self {
             limits,
-            cores: std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1)),
+            cores: if limits.cpu.is_some() { core_count() } else { 1 },
             next: limits.apply_to_tree().then(first),
             pause: USUAL,
             last: TreeUsage::default(),
@@ -211,6 +211,11 @@ impl LimitWatch {
         }
         pause.max(took * SHARE)
     }
+}
+
+/// Returns the number of processors that this process may use. Reads many files.
+fn core_count() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(1))
 }
 
 /// Returns the time in which the fastest growth takes memory a little over its limit.

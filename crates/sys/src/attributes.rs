@@ -14,9 +14,11 @@ const LONGEST: usize = if cfg!(target_os = "linux") { 65_536 } else { 1024 * 102
 /// Returns the extended attributes of a file, access lists among them, sorted by name. A symbolic link is not followed.
 /// Those that this process may not read are left out. A file system without attributes has none.
 pub fn attributes(path: &Path) -> io::Result<Vec<(OsString, Vec<u8>)>> {
-    // Most files have none.
-    let names = match llistxattr(path, &mut [0; 256]) {
+    // Most files have none, and the others few.
+    let mut first = [0; 256];
+    let names = match llistxattr(path, &mut first) {
         Ok(0) | Err(Errno::NOTSUP) => return Ok(Vec::new()),
+        Ok(length) => first[..length].to_vec(),
         _ => grown(|buffer| llistxattr(path, buffer))?,
     };
     let mut found = Vec::new();

@@ -9,11 +9,11 @@ use serde::Deserialize;
 use super::draft_entry::DraftEntry;
 use super::draft_fault::{DraftFault, DraftReason};
 use super::draft_ports::CurrentPolicy;
-use super::open_draft::{DraftName, confinement_of, finish_commit};
+use super::open_draft::{DraftName, PlainView, finish_commit};
 use crate::error::RunError;
 use crate::request::{RequestError, drafts_directory, undo_store};
 use crate::supervise::{HelperProcesses, state_of_worlds};
-use confine_policy::{PolicyEnvironment, RawConfine, RawNetwork, RealHost, make_policy};
+use confine_policy::{PolicyEnvironment, RawConfine, RawNetwork, RealHost};
 use confine_world::{NAMESPACES, outer_git_directories};
 use draft::difference::DraftDifference;
 use draft::draft_commit::CommitRequest;
@@ -126,8 +126,7 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
     let resolve = |root: &Path| {
         root.canonicalize().map_err(|error| DraftFault::new(DraftReason::Root, format!("{}: {error}", root.display())))
     };
-    let is_new = id.is_none();
-    let stored = if let Some(id) = id {
+    let (stored, plain) = if let Some(id) = id {
         let mut stored = store.find(&id).map_err(DraftFault::from)?;
         let asked = root.as_deref().map(resolve).transpose()?;
         if asked.is_some_and(|root| root != stored.record.root) {
@@ -138,30 +137,27 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
             finish_commit(stored)?;
             stored = store.find(&id).map_err(DraftFault::from)?;
         }
-        stored
+        (stored, None)
     } else {
         let confine = confine.unwrap_or_else(|| "{}".to_owned());
         check_confinement(&confine, expose.is_some())?;
         let root = resolve(&root.unwrap_or_else(|| default_root(&cwd)))?;
         check_root(&root, environment)?;
-        let raw = confinement_of(&confine, &dir).map_err(RequestError::from)?;
-        let policy = make_policy(&raw, &root, &RealHost { environment }).map_err(RequestError::from)?;
+        let plain = PlainView::new(&confine, &dir, &root, environment).map_err(RequestError::from)?;
         // Git writes there, too.
-        let outer = outer_git_directories(&policy, &state_of_worlds());
+        let outer = outer_git_directories(&plain.policy.policy, &state_of_worlds());
         let bases: Vec<_> = std::iter::once(root).chain(outer).collect();
         let keep = keep_ms.map_or(DraftRetention::Hosts, DraftRetention::Unused);
         let settings = DraftSettings { name, confine, expose, keep, max_bytes: max_bytes.unwrap_or(MOST_BYTES) };
         let made = store.begin(&new_id_of('d'), settings, &bases);
-        made.map_err(DraftFault::from)?
+        (made.map_err(DraftFault::from)?, Some(plain))
     };
     let name = DraftName { id: stored.record.id.clone(), dir: dir.clone() };
     let open = name.open(&stored)?;
-    if let Err(error) = open.view(&stored, environment) {
-        // A new one would be of no use.
+    if let Some(plain) = plain {
+        open.begin_with(plain, &stored);
+    } else if let Err(error) = open.view(&stored, environment) {
         let _of_another_process = name.close();
-        if is_new {
-            let _nobody_has_it = stored.lock().and_then(LockedDraft::discard);
-        }
         return Err(RequestError::from(error).into());
     }
     Ok(DraftDescription { stored, dir })

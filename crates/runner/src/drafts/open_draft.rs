@@ -15,7 +15,7 @@ use super::draft_ports::DraftPorts;
 use crate::supervise::{HelperProcesses, end_worlds, next_owner};
 use confine_policy::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
 use draft::draft_moment::DraftMoment;
-use draft::draft_store::{DraftState, DraftStore, StoredDraft};
+use draft::draft_store::{DraftRecord, DraftState, DraftStore, StoredDraft};
 use ledger::Actor;
 use protocol::plan::{CommandLimits, format_bytes};
 use receipt::git::RepositoryComparison;
@@ -55,6 +55,30 @@ pub(super) struct DraftView {
     generation: u64,
     owner: u64,
     policy: Arc<OwnedPolicy>,
+}
+
+/// The confinement of a draft's commands, before there is the draft.
+#[derive(Debug)]
+pub(super) struct PlainView {
+    owner: u64,
+    pub(super) policy: Arc<OwnedPolicy>,
+}
+
+impl PlainView {
+    /// Makes the confinement. `confine`: its options as JSON. `dir`: the directory of all drafts.
+    pub(super) fn new(confine: &str, dir: &Path, root: &Path, environment: &str) -> Result<Self, PolicyError> {
+        let (owner, raw) = (next_owner(), RawConfine::from_json(confine)?);
+        let raw = RawConfine { store: Some(dir.to_string_lossy().into_owned()), ..raw };
+        Ok(Self { owner, policy: policy_for_owner(raw, owner, root, &RealHost { environment })? })
+    }
+}
+
+impl DraftView {
+    fn of(PlainView { owner, policy }: PlainView, stored: &StoredDraft) -> Self {
+        let mut policy = (*policy).clone();
+        policy.policy.draft = Some(stored.tree());
+        Self { generation: stored.record.generation, owner, policy: Arc::new(policy) }
+    }
 }
 
 /// A draft in use by a command.
@@ -190,16 +214,18 @@ impl OpenDraft {
         if let Some(view) = view.as_ref().filter(|view| view.generation == generation) {
             return Ok(view.clone());
         }
-        let owner = next_owner();
-        let raw = confinement_of(&stored.record.settings.confine, &self.name.dir)?;
-        let made = policy_for_owner(raw, owner, &stored.record.root, &RealHost { environment })?;
-        let mut policy = (*made).clone();
-        policy.policy.draft = Some(stored.tree());
-        let made = DraftView { generation, owner, policy: Arc::new(policy) };
+        let DraftRecord { settings, root, .. } = &stored.record;
+        let made = DraftView::of(PlainView::new(&settings.confine, &self.name.dir, root, environment)?, stored);
         if let Some(earlier) = view.replace(made.clone()) {
             end_worlds(earlier.owner);
         }
         Ok(made)
+    }
+
+    /// Takes the confinement that was made for a new draft.
+    pub(super) fn begin_with(&self, plain: PlainView, stored: &StoredDraft) {
+        let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        view.get_or_insert_with(|| DraftView::of(plain, stored));
     }
 
     /// Returns the confinement of the commands that began last.
@@ -279,6 +305,9 @@ impl DraftUse {
     /// If nothing can be written to the draft.
     pub fn begin_run(&mut self, is_listed: bool, actor: Option<&Actor>) -> Result<(), DraftFault> {
         self.stored.count_run(is_listed, actor)?;
+        if !self.stored.has_noted() {
+            return Ok(());
+        }
         let (open, stored) = (Arc::clone(&self.open), self.stored.clone());
         let helpers = HelperProcesses::shared().ok();
         self.edits = helpers.map(|helpers| helpers.runtime().spawn_blocking(move || open.note_on_edits(&stored)));
@@ -353,9 +382,4 @@ pub(super) fn finish_commit(stored: StoredDraft) -> Result<(), DraftFault> {
     let mut locked = stored.lock()?;
     locked.go_on(&mut |_| false)?;
     Ok(())
-}
-
-/// Returns the options of the confinement of a draft's commands. `dir`: the directory of all drafts.
-pub(super) fn confinement_of(options: &str, dir: &Path) -> Result<RawConfine, PolicyError> {
-    Ok(RawConfine { store: Some(dir.to_string_lossy().into_owned()), ..RawConfine::from_json(options)? })
 }
