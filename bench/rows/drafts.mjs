@@ -15,6 +15,7 @@ export async function measure({ short, ours }) {
   for (let round = 0; round < (short ? 1 : 3); round++) {
     commits.push(await withHost({}, (host) => host.ask('draftCommits', ...FILES)));
   }
+  const copies = await withHost({}, (host) => host.ask('draftOrWorktree'));
   const p50 = (name) => median(commits.map((one) => one[name]));
   const note = `${milliseconds(median(draft))} beside ${milliseconds(median(confined))}`;
   return [
@@ -24,5 +25,8 @@ export async function measure({ short, ours }) {
     time('commit of 20,000 new files', p50('whole'), { reach: { max: 20 } }),
     time('commit of 2,000 changed files of 50,000', p50('part'), { reach: { max: 300 } }),
     time('changes() there', p50('looked'), { reach: { max: 50 } }),
+    ratio('a second copy: git worktree and npm ci ÷ draft', copies.worktree / copies.opened, {
+      note: `${milliseconds(copies.worktree)} beside ${milliseconds(copies.opened)}`,
+    }),
   ];
 }
