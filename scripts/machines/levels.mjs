@@ -46,10 +46,20 @@ export const levelsText = () =>
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
+/** Reasons for a reader: the files in which tests failed, and what else there is. The record has the messages. */
+function shortened(why) {
+  const counts = new Map();
+  for (const reason of why) {
+    const short = /^__test__\/(.+)\.test\.ts: /.exec(reason)?.[1] ?? reason;
+    counts.set(short, (counts.get(short) ?? 0) + 1);
+  }
+  return [...counts].map(([short, count]) => cell(count > 1 ? `${short} (${count})` : short)).join('; ');
+}
+
 /** The table of docs/platforms.md: a line for each machine and part. */
 function recordedTable() {
   const lines = recorded().map(({ machine, part, passed, failed, skipped, why, seconds }) =>
-    `| ${[machine, part, passed, failed, skipped, `${Math.round(seconds)} s`, why.map(cell).join('; ')].join(' | ')} |`.replace(
+    `| ${[machine, part, passed, failed, skipped, `${Math.round(seconds)} s`, shortened(why)].join(' | ')} |`.replace(
       '|  |',
       '| |',
     ),
