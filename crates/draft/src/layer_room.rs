@@ -121,7 +121,7 @@ fn check_room(layer: &DraftLayer) -> Result<(), DraftError> {
     if sys::has_whiteouts(&layer.work()) {
         return Ok(());
     }
-    let why = "no overlay is possible on this file system; name by `dir` a directory on another one, as /dev/shm or a \
-               volume is";
+    let why = "no overlay is possible on this file system, or before Linux 5.11; name by `dir` a directory on another \
+               one, as /dev/shm or a volume is";
     Err(system_error(&layer.room)(io::Error::new(io::ErrorKind::Unsupported, why)))
 }

@@ -149,7 +149,7 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
         let bases: Vec<_> = std::iter::once(root).chain(outer).collect();
         let keep = keep_ms.map_or(DraftRetention::Hosts, DraftRetention::Unused);
         let settings = DraftSettings { name, confine, expose, keep, max_bytes: max_bytes.unwrap_or(MOST_BYTES) };
-        let made = store.begin(&new_id_of('d'), settings, &bases);
+        let made = store.begin(&new_id_of('d'), settings, &bases).inspect_err(|_| plain.forget());
         (made.map_err(DraftFault::from)?, Some(plain))
     };
     let name = DraftName { id: stored.record.id.clone(), dir: dir.clone() };

@@ -71,6 +71,11 @@ impl PlainView {
         let raw = RawConfine { store: Some(dir.to_string_lossy().into_owned()), ..raw };
         Ok(Self { owner, policy: policy_for_owner(raw, owner, root, &RealHost { environment })? })
     }
+
+    /// Forgets the confinement of a draft that could not be made.
+    pub(super) fn forget(&self) {
+        end_worlds(self.owner);
+    }
 }
 
 impl DraftView {
