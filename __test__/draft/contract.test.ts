@@ -83,6 +83,21 @@ describe('a base that moves is seen', () => {
   });
 });
 
+draftTest('a new file in a directory that a person has removed or replaced is a conflict, and stays', async () => {
+  for (const by of ['rm -r src', 'rm -r src; echo file >src']) {
+    const { root, open, edit } = project();
+    const draft = await open();
+    await bash('echo new >src/new', { draft });
+    edit(by);
+    const stopped = await draft.commit();
+    expect(stopped).toMatchObject({ applied: [], conflicts: [{ path: join(root, 'src/new') }], undoId: '' });
+    const skipped = await draft.commit({ onConflict: 'skip' });
+    expect(skipped).toMatchObject({ applied: [], skipped: [{ path: join(root, 'src/new') }] });
+    const left = Buffer.from((await draft.read('src/new')) ?? []);
+    expect([draft.state, left.toString()]).toEqual(['open', 'new\n']);
+  }
+});
+
 draftTest('a command that starts after a person has changed files of the draft says how many', async () => {
   const { open, edit } = project();
   const draft = await open();

@@ -79,11 +79,9 @@ fn is_other_directory(
     memory: &BaseMemory,
 ) -> io::Result<bool> {
     let seen = memory.get_or_above(path).map(|seen| &seen.state);
-    if base.is_absent() {
-        return Ok(draft.state.is_directory() && seen.is_some_and(PathState::is_directory));
-    }
     if !base.is_directory() {
-        return Ok(false);
+        let was_directory = draft.is_copied || seen.is_some_and(PathState::is_directory);
+        return Ok(draft.state.is_directory() && was_directory);
     }
     if !draft.state.is_directory() {
         // The draft wants it gone, as it was.

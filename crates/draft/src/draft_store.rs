@@ -530,12 +530,13 @@ impl StoredDraft {
         self.differences_within(&|directory| paths.iter().any(|path| path != directory && is_within(path, directory)))
     }
 
-    /// Returns the differences of each layer. `into`: whether those in a directory are wanted that the base does not
-    /// have.
+    /// Returns the differences of each layer. `into`: whether those in a new directory are wanted. What others have put
+    /// in the place of a directory is no reason to leave its entries out.
     fn differences_within(&self, into: &dyn Fn(&Path) -> bool) -> Result<Vec<Vec<DraftDifference>>, DraftError> {
         let mut memory = self.memory()?;
         let of = |layer: &DraftLayer| {
-            let changes = layer.changes(into).map_err(self.failed(UPPER))?;
+            let was_directory = |path: &Path| memory.get(path).is_some_and(|seen| seen.state.is_directory());
+            let changes = layer.changes(&|path| into(path) || was_directory(path)).map_err(self.failed(UPPER))?;
             self.note(&changes, &mut memory)?;
             differences(layer, changes, self.record.began, &memory).map_err(self.failed(UPPER))
         };

@@ -100,8 +100,7 @@ impl DraftLayer {
     }
 
     /// Returns each path at which the draft differs from its base, or may. A directory comes before its entries. The
-    /// entries of a removed directory are there as well, and those of a directory that the base does not have if
-    /// `into` says so.
+    /// entries of a removed directory are there as well, and those of a new directory if `into` says so.
     ///
     /// # Errors
     /// If a directory cannot be read.
@@ -226,11 +225,14 @@ fn walk_entries(
             (false, _) => None,
         };
         let is_removed = next.is_none() && there.is_directory();
+        let is_copied = draft.is_copied;
         visit(LayerChange { path: path.clone(), draft, base: there });
         if is_removed {
             walk_removed(&path, &mut |_| true, visit)?;
         }
-        if let Some(next) = next.filter(|next| *next != BaseDirectory::Absent || into(&path)) {
+        // A directory that was copied was there before. Others have removed it.
+        let is_entered = |next: &BaseDirectory| *next != BaseDirectory::Absent || is_copied || into(&path);
+        if let Some(next) = next.filter(is_entered) {
             walk_entries((&place, &path), next, into, visit)?;
         }
     }

@@ -568,6 +568,32 @@ fn a_conflict_stops_a_commit_or_stays_in_the_draft() {
 }
 
 #[test]
+fn a_new_thing_in_a_directory_that_others_have_removed_or_replaced_is_a_conflict() {
+    for (run, edit) in [
+        ("echo new >d/new", "rm -r d"),
+        ("echo new >d/new", "rm -r d; echo file >d"),
+        ("mkdir d/e/g; echo new >d/e/g/new", "rm -r d"),
+        ("mkdir d/e/g; echo new >d/e/g/new", "rm -r d/e; ln -s /nowhere d/e"),
+        ("rm -r d; mkdir d; echo new >d/new", "rm -r d; echo file >d"),
+    ] {
+        let scene = StoredScene::new();
+        scene.run(run);
+        sh(&scene.base, edit);
+        let before = tree_of(&scene.base);
+        let all = scene.store.find("d1").expect("a draft").differences().expect("a walk").concat();
+        assert!(!all.is_empty() && all.iter().all(|one| one.conflict.is_some()), "{run}, {edit}: {all:?}");
+        let stopped = scene.commit("r1", &[], ConflictHandling::Stop);
+        let conflicts: Vec<_> = stopped.conflicts.iter().map(|(path, _)| path.clone()).collect();
+        // A new directory is named once, with all that is in it.
+        let is_named = |one: &DraftDifference| conflicts.iter().any(|above| one.path.starts_with(above));
+        assert!(stopped.run.is_none() && all.iter().all(is_named), "{run}, {edit}: {conflicts:?}");
+        let skipped = scene.commit("r2", &[], ConflictHandling::Skip);
+        assert_eq!((skipped.applied.len(), skipped.skipped.len()), (0, conflicts.len()), "{run}, {edit}");
+        assert_eq!(tree_of(&scene.base), before, "{run}, {edit}");
+    }
+}
+
+#[test]
 fn a_commit_beside_a_path_hides_no_conflict_of_it() {
     let scene = StoredScene::new();
     scene.run("chmod 711 d");

@@ -250,7 +250,8 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
         (path, why, place)
     };
     let conflicts: Vec<_> = made.conflicts.into_iter().map(with_place).collect();
-    let left = || locked.stored().differences_to_commit(&[]).map(|all| all.iter().any(|layer| !layer.is_empty()));
+    // All of it is read again, since the draft is removed if nothing is left.
+    let left = || locked.stored().differences().map(|all| all.iter().any(|layer| !layer.is_empty()));
     let is_over = !request.dry_run && conflicts.is_empty() && !left().map_err(DraftFault::from)?;
     if made.run.is_some() {
         end_worlds(name);
