@@ -147,7 +147,7 @@ export class Draft {
    * Resolves with the contents of a file, or `null` if there is no file. A relative path begins in the root; one that
    * is not below it is `ERR_BASH_INVALID_ARG`. A link is not followed.
    *
-   * @example const text = String(await draft.read('package.json'));
+   * @example const text = new TextDecoder().decode((await draft.read('package.json')) ?? undefined);
    */
   async read(path: string, options: DraftReadOptions = {}): Promise<Uint8Array | null> {
     checkPath(path);
