@@ -1,6 +1,6 @@
 // Measurements of drafts in a host process. Times are in milliseconds.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +24,7 @@ async function withProject(use) {
   }
 }
 
-async function expectSuccess(command, options) {
+export async function expectSuccess(command, options) {
   const { bash } = await import('agent-bash');
   const { exitCode, stderr } = await bash(command, { timeoutMs: 600_000, ...options });
   if (exitCode !== 0) throw new Error(`${command}: exit code ${exitCode}: ${stderr}`);
@@ -91,32 +91,4 @@ const draftCommits = (fresh, changed, all) =>
     return { whole, looked, part };
   });
 
-const INSTALLED = 'express@4.21.2';
-/** What shows that a copy of the project is complete. */
-const WORKS = `node -e "require('express')"`;
-
-/** Makes a second copy of a project with an installed package, as a work tree and as a draft. Returns times. */
-const draftOrWorktree = () =>
-  withProject(async (root, dir) => {
-    const { openDraft } = await import('agent-bash');
-    const quiet = '--ignore-scripts --no-audit --no-fund';
-    writeFileSync(join(root, 'package.json'), '{ "name": "work", "version": "1.0.0", "private": true }\n');
-    shell(
-      root,
-      `npm install ${quiet} --omit-lockfile-registry-resolved=false ${INSTALLED}
-       echo node_modules >.gitignore; git init -q; git add -A
-       git -c user.name=bench -c user.email=bench@localhost commit -qm project`,
-    );
-    const install = `git worktree add -q ../tree && cd ../tree && npm ci --offline ${quiet} >out && ${WORKS}`;
-    const [worktree] = await timed(() => expectSuccess(install, { cwd: root }));
-    const begin = async () => {
-      const draft = await openDraft({ root, dir });
-      await expectSuccess(WORKS, { draft });
-      return draft;
-    };
-    const [opened, draft] = await timed(begin);
-    await draft.discard();
-    return { worktree, opened };
-  });
-
-export const drafted = { draftStarts, draftCommits, draftOrWorktree };
+export const drafted = { draftStarts, draftCommits };

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inDraft } from './drafted.mjs';
-import { recorded } from './recorded.mjs';
+import { expectSuccess, inDraft } from './drafted.mjs';
+import { recorded, timed } from './recorded.mjs';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 /** Directories of this project, which are the files of an archive and of a repository. */
@@ -185,4 +185,27 @@ async function workOnce(ways, kind, place) {
   return times;
 }
 
-export const work = { prepareWork, workOnce };
+/** Makes a second copy of a project with an installed package, as a work tree and as a draft. Returns times. */
+async function copyOnce(folder) {
+  const place = await prepareWork('npm ci', folder);
+  const [root, dir] = [join(place, 'work'), join(place, 'drafts')];
+  try {
+    shell(root, 'echo node_modules >.gitignore; git init -q; git add -A');
+    run(root, 'git', ...NAME, 'commit', '-q', '-m', 'project');
+    const works = `node -e "require('express')"`;
+    const install = `git worktree add -q ../tree && cd ../tree && ${KINDS['npm ci'].command()} >out && ${works}`;
+    const [worktree] = await timed(() => expectSuccess(install, { cwd: root }));
+    const { openDraft } = await import('agent-bash');
+    const [opened, draft] = await timed(async () => {
+      const draft = await openDraft({ root, dir });
+      await expectSuccess(works, { draft });
+      return draft;
+    });
+    await draft.discard();
+    return { worktree, opened };
+  } finally {
+    rmSync(place, { recursive: true });
+  }
+}
+
+export const work = { prepareWork, workOnce, copyOnce };

@@ -8,14 +8,14 @@ export const title = 'drafts';
 /** Files of a new directory, changed files, and all files of the tree. */
 const FILES = [20_000, 2_000, 50_000];
 
-export async function measure({ short, ours }) {
+export async function measure({ short, ours, folder }) {
   if (ours.length === 0) return [];
   const { open, first, draft, confined } = await withHost({}, (host) => host.ask('draftStarts', short ? 5 : 20, 10));
   const commits = [];
   for (let round = 0; round < (short ? 1 : 3); round++) {
     commits.push(await withHost({}, (host) => host.ask('draftCommits', ...FILES)));
   }
-  const copies = await withHost({}, (host) => host.ask('draftOrWorktree'));
+  const copies = await withHost({}, (host) => host.ask('copyOnce', folder));
   const p50 = (name) => median(commits.map((one) => one[name]));
   const note = `${milliseconds(median(draft))} beside ${milliseconds(median(confined))}`;
   return [

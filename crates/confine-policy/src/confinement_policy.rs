@@ -141,7 +141,7 @@ impl DraftedTree {
         Self::lock_of(&self.room)
     }
 
-    /// Returns that file of a draft in this directory.
+    /// Returns the file for a draft in this directory, as [`Self::lock`].
     pub fn lock_of(room: &Path) -> PathBuf {
         room.join("lock")
     }

@@ -133,6 +133,14 @@ pub fn changed_at(path: &Path) -> io::Result<Option<FileTime>> {
     }
 }
 
+/// Like [`changed_at`], of a thing that was just read.
+///
+/// # Errors
+/// As [`changed_at`].
+pub fn changed_with(path: &Path, state: &PathState) -> io::Result<Option<FileTime>> {
+    if let PathState::File(file) = state { Ok(Some(file.ctime)) } else { changed_at(path) }
+}
+
 /// Returns the things that a commit has put into the base, and the directories in which it has changed names. They are
 /// no changes of others. `moved` are the directories that came as a whole.
 ///
@@ -156,7 +164,6 @@ pub fn touched_directories<'a>(touched: impl IntoIterator<Item = &'a Path>) -> i
 
 fn present_thing(path: &Path, is_whole: bool) -> io::Result<(PathBuf, BaseThing)> {
     let state = read_state(path)?;
-    let changed = if let Some(file) = state.file() { Some(file.ctime) } else { changed_at(path)? };
-    let since = changed.unwrap_or_else(FileTime::now);
+    let since = changed_with(path, &state)?.unwrap_or_else(FileTime::now);
     Ok((path.to_owned(), BaseThing { state, contents: None, kept: None, since, is_whole }))
 }

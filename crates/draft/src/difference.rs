@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::base_memory::{BaseMemory, changed_at};
+use super::base_memory::{BaseMemory, changed_at, changed_with};
 use super::layer::{DraftLayer, LayerChange, LayerThing};
 use undo::path_lookup::{has_equal_contents, hash_file};
 use undo::path_state::{FileTime, PathState};
@@ -130,8 +130,7 @@ fn base_change(
         // Its entries are compared by themselves.
         return Ok(None);
     }
-    let changed = if let Some(file) = base.file() { Some(file.ctime) } else { changed_at(path)? };
-    let is_newer = changed.is_some_and(|at| at > memory.since(path, began));
+    let is_newer = changed_with(path, base)?.is_some_and(|at| at > memory.since(path, began));
     let is_new = seen.is_some_and(|seen| seen.state.is_absent());
     Ok(match (is_newer, is_new) {
         (true, true) => Some("it was created"),

@@ -33,21 +33,29 @@ pub(super) fn make_room(path: &Path, number: usize, base: &Path) -> Result<Draft
     let at_place = if in_store.is_apart { make_place(base, mount) } else { None };
     let name = format!("{}-{number}", path.file_name().unwrap_or_default().to_string_lossy());
     let at_place = at_place.map(|place| of(place.join(name), false));
-    let mut refused = None;
-    for layer in at_place.into_iter().chain([in_store]) {
-        fill(&layer).map_err(system_error(&layer.room))?;
-        refused = check_room(&layer).err();
-        if refused.is_none() {
-            let is_elsewhere = layer.room.parent() != Some(path);
-            let named = if is_elsewhere { symlink(path, layer.room.join(DRAFT)) } else { Ok(()) };
-            return named.map(|()| layer.clone()).map_err(system_error(&layer.room));
-        }
-        remove_all(&layer.room).map_err(system_error(&layer.room))?;
+    match at_place.map(|layer| prepare(layer, path)) {
+        Some(Ok(layer)) => Ok(layer),
+        _ => prepare(in_store, path),
     }
-    Err(refused.unwrap_or_else(|| system_error(path)(io::ErrorKind::Unsupported.into())))
 }
 
-/// Removes a directory and everything in it, also directories of the overlay that nobody may enter.
+/// Makes a room. If it cannot hold changes, nothing is left.
+fn prepare(layer: DraftLayer, path: &Path) -> Result<DraftLayer, DraftError> {
+    let make = || {
+        fill(&layer).map_err(system_error(&layer.room))?;
+        check_room(&layer)?;
+        let is_elsewhere = layer.room.parent() != Some(path);
+        let named = if is_elsewhere { symlink(path, layer.room.join(DRAFT)) } else { Ok(()) };
+        named.map_err(system_error(&layer.room))
+    };
+    let made = make();
+    if made.is_err() {
+        let _not_more = remove_all(&layer.room);
+    }
+    made.map(|()| layer)
+}
+
+/// Removes a directory and everything in it. The overlay makes directories of mode 000.
 ///
 /// # Errors
 /// If something cannot be removed.

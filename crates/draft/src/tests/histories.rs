@@ -61,7 +61,7 @@ fn without_objects(mut tree: BTreeMap<String, String>) -> BTreeMap<String, Strin
 /// Whether a person made the steps, and the steps.
 type Round = (bool, Vec<String>);
 
-/// Plays a history. Returns what is wrong with its end.
+/// Plays a history, and compares its end with a full copy of the tree.
 fn play(tree: &str, rounds: &[Round]) -> Result<(), TestCaseError> {
     let mut scene = LayerScene::new(tree);
     let origin = scene.tree();
@@ -84,8 +84,8 @@ fn play(tree: &str, rounds: &[Round]) -> Result<(), TestCaseError> {
         prop_assert!(seen.get(&path) != now.get(&path), "{} is no difference", path);
         let is_changed = origin.get(&path) != now.get(&path);
         match one.conflict {
-            // The draft may have made a thing where it saw that a person had removed one. What is in a directory has
-            // paths of its own.
+            // Entries of a directory are compared by themselves. Where a person had removed a thing, the draft may have
+            // made another.
             None if one.base.is_directory() || one.base.is_absent() => {}
             None => prop_assert!(!is_changed, "{} was changed by both", path),
             // A thing that was made anew alike is another one.
@@ -174,7 +174,7 @@ fn generated_histories_of_a_repository_end_as_it_was_shown() {
     });
 }
 
-/// Plays the rounds of a draft alone: after a commit git says what it said in the draft.
+/// Plays the rounds of the draft without those of the person. After a commit, git reports the same as in the draft.
 fn play_repository(tree: &str, rounds: &[Round]) -> Result<(), TestCaseError> {
     let mut scene = LayerScene::new(tree);
     let said = scene.layer.room.join("said");
