@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ConfinementPart, MissingPart};
+use crate::{ConfinementPart, MissingPart, SecretRule};
 
 /// The starting point of a confinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -197,6 +197,8 @@ pub struct ConfinementPolicy {
     pub caches: (CacheAccess, Vec<PathBuf>),
     /// Parts that must hold.
     pub require: Vec<ConfinementPart>,
+    /// The secrets that commands use. Their hosts may be reached.
+    pub secrets: Vec<SecretRule>,
 }
 
 /// The reach of a confined command.
@@ -270,6 +272,7 @@ impl ConfinementPolicy {
             tmp: TmpPlacement::Private,
             caches: (CacheAccess::None, Vec::new()),
             require: Vec::new(),
+            secrets: Vec::new(),
         }
     }
 }

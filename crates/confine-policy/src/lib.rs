@@ -15,6 +15,7 @@
 //! | options that contradict each other | `contradictions.rs` |
 //! | everything together | `make.rs` |
 //! | policies of earlier commands | `policy_cache.rs` |
+//! | secrets: stand-ins, rules, values and uses | `secrets` |
 //! | lists and limits as data, for documents and tests | `facts.rs` |
 //! | more access for one command | `requested_access.rs` |
 //! | the parts that were held, and denials | `confinement_parts.rs`, `confinement_report.rs`, `denial.rs` |
@@ -36,6 +37,7 @@ mod policy_environment;
 mod policy_error;
 mod raw;
 mod requested_access;
+mod secrets;
 
 pub use confinement_parts::{ConfinementPart, MissingPart, WorldError};
 pub use confinement_policy::{
@@ -54,3 +56,7 @@ pub use policy_environment::{PolicyEnvironment, RealHost};
 pub use policy_error::{PolicyError, PolicyFault};
 pub use raw::{RawConfine, RawNetwork, RawRead};
 pub use requested_access::{RequestedAccess, missing_access};
+pub use secrets::{
+    LISTED_USES, MOST_SECRETS, RawSecret, SecretPlace, SecretRule, SecretText, SecretUse, SecretUses, forget_values,
+    keep_values, value_of,
+};

@@ -17,6 +17,7 @@ use super::option_paths::{
 use super::policy_environment::PolicyEnvironment;
 use super::policy_error::{PolicyError, PolicyFault};
 use super::raw::{RawConfine, RawNetwork, RawRead};
+use super::secrets::{SecretRule, secret_rules};
 use crate::ConfinementPart;
 
 /// The most entries of a list.
@@ -55,7 +56,8 @@ pub fn policy_beside(
     let protect = protected_paths(raw, &homes, host)?;
     let own_root = (profile == PolicyProfile::Workspace).then(|| root.path.clone());
     let write = outermost_paths(given.iter().map(|entry| entry.path.clone()).chain(own_root).collect());
-    let network = network(raw)?;
+    let secrets = secret_rules(&raw.secrets, &homes, host)?;
+    let network = network(raw, &secrets)?;
     let read = read(raw, &homes, host)?;
     hidden.extend(undo_store_paths(raw, &root, (&write, &read), host));
     // A path that is a link now may be a file later.
@@ -80,6 +82,7 @@ pub fn policy_beside(
         protect,
         hide,
         network,
+        secrets,
     };
     check_contradictions(&policy, &root, (&given, &hidden), others, host)?;
     Ok(policy)
@@ -263,24 +266,30 @@ fn read(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> R
     }
 }
 
-fn network(raw: &RawConfine) -> Result<NetworkScope, PolicyError> {
-    match &raw.network {
-        None => Ok(NetworkScope::None),
-        Some(RawNetwork::Word(word)) => match word.as_str() {
-            "none" => Ok(NetworkScope::None),
-            "full" => Ok(NetworkScope::Full),
+/// Returns the hosts that may be reached. Those of secrets are allowed by that.
+fn network(raw: &RawConfine, secrets: &[SecretRule]) -> Result<NetworkScope, PolicyError> {
+    let (mut entries, hosts) = match &raw.network {
+        None => (Vec::new(), BTreeMap::new()),
+        Some(RawNetwork::Word(word)) => match (word.as_str(), secrets.first()) {
+            ("none", _) => (Vec::new(), BTreeMap::new()),
+            ("full", None) => return Ok(NetworkScope::Full),
+            ("full", Some(first)) => {
+                return Err(PolicyError::invalid("confine.secrets", &first.name, PolicyFault::SecretsInFull));
+            }
             _ => {
                 let fault = PolicyFault::NotOneOf("none, full, an object with allow");
-                Err(PolicyError::invalid("confine.network", word, fault))
+                return Err(PolicyError::invalid("confine.network", word, fault));
             }
         },
         Some(RawNetwork::Hosts { allow, hosts }) => {
             let allow = allow.as_ref().ok_or(PolicyError::AllowMissing)?;
-            let entries = allow_entries(allow)?;
-            let hosts = mapped_hosts(hosts)?;
-            Ok(if entries.is_empty() { NetworkScope::None } else { NetworkScope::Allow { entries, hosts } })
+            (allow_entries(allow)?, mapped_hosts(hosts)?)
         }
-    }
+    };
+    entries.extend(secrets.iter().flat_map(|secret| secret.hosts.iter().cloned()));
+    entries.sort();
+    entries.dedup();
+    Ok(if entries.is_empty() { NetworkScope::None } else { NetworkScope::Allow { entries, hosts } })
 }
 
 fn allow_entries(given: &[String]) -> Result<Vec<AllowEntry>, PolicyError> {
@@ -288,10 +297,7 @@ fn allow_entries(given: &[String]) -> Result<Vec<AllowEntry>, PolicyError> {
         let entry: Result<AllowEntry, PolicyFault> = text.parse();
         entry.map_err(|fault| PolicyError::invalid("confine.network.allow", text, fault))
     };
-    let mut entries = given.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-    entries.sort();
-    entries.dedup();
-    Ok(entries)
+    given.iter().map(parse).collect()
 }
 
 /// Returns the addresses of names. A name that no entry allows has no effect until a person grants access to it.

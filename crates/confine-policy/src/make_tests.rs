@@ -68,6 +68,10 @@ impl PolicyEnvironment for FakeHost {
         Ok(resolved)
     }
 
+    fn read_text(&self, path: &Path) -> io::Result<String> {
+        Err(io::Error::new(io::ErrorKind::NotFound, path.display().to_string()))
+    }
+
     fn is_directory(&self, path: &Path) -> bool {
         self.directories.contains(path)
     }

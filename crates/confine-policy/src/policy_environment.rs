@@ -26,6 +26,11 @@ pub trait PolicyEnvironment {
     }
     /// Returns whether a resolved path is a directory.
     fn is_directory(&self, path: &Path) -> bool;
+    /// Returns the text of a file.
+    ///
+    /// # Errors
+    /// The system's error, or one for a file that is no text.
+    fn read_text(&self, path: &Path) -> io::Result<String>;
 }
 
 /// The real host.
@@ -67,6 +72,10 @@ impl PolicyEnvironment for RealHost<'_> {
 
     fn is_directory(&self, path: &Path) -> bool {
         path.is_dir()
+    }
+
+    fn read_text(&self, path: &Path) -> io::Result<String> {
+        std::fs::read_to_string(path)
     }
 }
 

@@ -146,6 +146,57 @@ pub enum PolicyFault {
     /// A model asks for the own loopback.
     #[error("is the commands' own loopback, which they reach without a grant; no server of the host is there")]
     OwnLoopback,
+    /// The name of a secret is no name of a variable.
+    #[error("is no name of a variable; use letters, digits and _")]
+    NoVariable,
+    /// The name of a secret is one by which programs are steered.
+    #[error("is a variable by which programs are steered; choose another name for the secret")]
+    SteeringVariable,
+    /// A secret without hosts.
+    #[error("has no hosts; name those that may get the secret")]
+    NoSecretHost,
+    /// The host of a secret is an address.
+    #[error("is an address, and certificates name hosts; give the host a name, in network.hosts if it has none")]
+    SecretAddress,
+    /// A secret that is put in by itself has no place, or several.
+    #[error("is put in by itself, which needs one place: as: 'bearer' or as: 'basic'")]
+    InjectPlace,
+    /// A template without the file that has it.
+    #[error("has a template and no file; name the path in file")]
+    TemplateWithoutFile,
+    /// A template without the place of the secret.
+    #[error("has a template without ${{NAME}}, its own name, where the secret stands")]
+    TemplateWithoutMark,
+    /// The file of a secret cannot be read.
+    #[error("has a file that cannot be read ({0}); give it a template")]
+    UnreadableFile(String),
+    /// The file of a secret does not hold it.
+    #[error("has a file that does not hold it; give it a template")]
+    FileWithoutSecret,
+    /// The file of a secret is too long.
+    #[error("has a file of more than 1 MiB")]
+    LongFile,
+    /// The directory for the file of a secret does not exist.
+    #[error("has a file whose directory does not exist; create it before the command starts")]
+    NoPlaceForFile,
+    /// Two secrets have the same file.
+    #[error("has the file of another secret; put both into one template, or into two files")]
+    FileTwice,
+    /// A secret is too long.
+    #[error("is longer than 64 KiB")]
+    LongSecret,
+    /// A secret is too short.
+    #[error("has fewer than 8 letters and digits that could be random in its stand-in")]
+    ShortSecret,
+    /// A secret holds a NUL.
+    #[error("holds a NUL character, which no variable has")]
+    NulInSecret,
+    /// The system has no random numbers.
+    #[error("has no stand-in: the system has no random numbers ({0})")]
+    NoRandom(String),
+    /// Secrets with the whole network.
+    #[error("cannot be kept with network 'full', where nothing stands between; list the hosts in network.allow")]
+    SecretsInFull,
     /// `require` demands a part that the options switch off.
     #[error("cannot be required with network 'full', which limits nothing; leave it out of require")]
     NothingToHold,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::secrets::RawSecret;
+
 /// `ConfineOptions` of the contract. The types are right, the values unchecked. `None` is the default of each field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -30,6 +32,8 @@ pub struct RawConfine {
     pub caches: Option<String>,
     /// `files`, `network`, `processes`, `syscalls`.
     pub require: Option<Vec<String>>,
+    /// Secrets by the variables that commands see.
+    pub secrets: BTreeMap<String, RawSecret>,
     /// The directory of the command's undo store, absolute. It is hidden as well, unless the command works in it.
     pub store: Option<String>,
 }
@@ -95,6 +99,7 @@ mod tests {
             tmp: Some("shared".into()),
             caches: Some("none".into()),
             require: Some(vec!["files".into()]),
+            secrets: BTreeMap::new(),
             store: Some("/s".into()),
         };
         assert_eq!(raw.expect("valid"), all);

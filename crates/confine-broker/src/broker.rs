@@ -1,0 +1,188 @@
+//! The thread of a gate that opens connections to the hosts of secrets.
+
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use rustls::RootCertStore;
+use rustls::crypto::CryptoProvider;
+use tokio::sync::mpsc;
+
+use confine_policy::{SecretRule, SecretUse};
+
+use super::authority::WorldAuthority;
+use super::host_secrets::StandIns;
+use super::opened_connection::serve_connection;
+use super::secret_vault::SecretVault;
+use super::upstream::{UpstreamConfigs, system_roots};
+
+/// The most connections that are opened at once.
+const CONNECTIONS: usize = 1024;
+
+/// The command of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectionOrigin {
+    /// The value of `AGENT_BASH_ID` of the command. `None`: the command is unknown.
+    pub mark: Option<String>,
+    /// The basename of the executable, or an empty text.
+    pub program: String,
+}
+
+/// A connection of a program to a host of a secret, whose first byte is one of TLS.
+#[derive(Debug)]
+pub struct TlsConnection {
+    /// The socket of the program.
+    pub client: TcpStream,
+    /// The socket of the host.
+    pub server: TcpStream,
+    /// The name that the program has dialled.
+    pub name: String,
+    /// The port that the program has dialled.
+    pub port: u16,
+    /// The command.
+    pub origin: ConnectionOrigin,
+}
+
+/// What happened in opened connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BrokerEvent {
+    /// A secret was put in, or refused.
+    Used {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// The use.
+        of: SecretUse,
+    },
+    /// A stand-in was sent to a host that is not one of its secret's.
+    Leaked {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// The name of the secret.
+        name: String,
+        /// `host:port`.
+        to: String,
+    },
+    /// A handshake gave another name than the program has dialled, or none.
+    OtherName {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// `host:port`, with the name of the handshake if there is one.
+        target: String,
+    },
+    /// A program did not trust the authority of the world.
+    Distrusted {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// `host:port`.
+        target: String,
+    },
+}
+
+/// Takes events, at once and from any thread.
+#[derive(Clone)]
+pub struct EventSink(Arc<dyn Fn(BrokerEvent) + Send + Sync>);
+
+impl EventSink {
+    /// Returns a sink that calls this.
+    pub fn new(on_event: impl Fn(BrokerEvent) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(on_event))
+    }
+
+    pub(crate) fn send(&self, event: BrokerEvent) {
+        (self.0)(event);
+    }
+}
+
+/// What the connections of a world share.
+pub(crate) struct BrokerParts {
+    pub authority: WorldAuthority,
+    pub configs: UpstreamConfigs,
+    pub stand_ins: Arc<StandIns>,
+    pub vault: Arc<SecretVault>,
+    pub events: EventSink,
+}
+
+/// Opens connections in a thread of its own.
+pub struct Broker {
+    connections: mpsc::UnboundedSender<TlsConnection>,
+    open: Arc<AtomicUsize>,
+    parts: Arc<BrokerParts>,
+}
+
+impl Broker {
+    /// Starts the thread. `host` is a socket over which values are asked for, as [`ValueQuestion`](super::ValueQuestion).
+    ///
+    /// # Errors
+    /// If the system has no random numbers or no thread.
+    pub fn start(rules: Vec<SecretRule>, host: OwnedFd, events: EventSink) -> io::Result<Self> {
+        Self::trusting(rules, host, events, system_roots())
+    }
+
+    /// Starts the thread. Hosts are trusted if one of these authorities vouches for them.
+    pub(crate) fn trusting(
+        rules: Vec<SecretRule>,
+        host: OwnedFd,
+        events: EventSink,
+        roots: RootCertStore,
+    ) -> io::Result<Self> {
+        let provider = Arc::new(provider());
+        let parts = Arc::new(BrokerParts {
+            authority: WorldAuthority::new(&rules, Arc::clone(&provider)).map_err(io::Error::other)?,
+            configs: UpstreamConfigs::new(roots, &provider).map_err(io::Error::other)?,
+            stand_ins: Arc::new(StandIns::new(rules)),
+            vault: Arc::new(SecretVault::new(host)),
+            events,
+        });
+        let (connections, mut arriving) = mpsc::unbounded_channel::<TlsConnection>();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (open, of_thread) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&parts));
+        let counted = Arc::clone(&open);
+        thread::Builder::new().name("broker".into()).spawn(move || {
+            runtime.block_on(async move {
+                while let Some(connection) = arriving.recv().await {
+                    let (parts, counted) = (Arc::clone(&of_thread), Arc::clone(&counted));
+                    tokio::spawn(async move {
+                        serve_connection(connection, &parts).await;
+                        counted.fetch_sub(1, Ordering::Relaxed);
+                    });
+                }
+            });
+        })?;
+        Ok(Self { connections, open, parts })
+    }
+
+    /// Returns the certificate that the programs of the world have to trust, as PEM.
+    pub fn certificate(&self) -> &str {
+        self.parts.authority.pem()
+    }
+
+    /// Returns whether a secret goes to this host, so that connections to it are opened.
+    pub fn has_host(&self, name: &str, port: u16) -> bool {
+        self.parts.stand_ins.has_host(name, port)
+    }
+
+    /// Returns the name of the secret whose stand-in is in these bytes, in any form.
+    pub fn find_stand_in(&self, bytes: &[u8]) -> Option<&str> {
+        self.parts.stand_ins.find(bytes).map(|number| self.parts.stand_ins.rules[number].name.as_str())
+    }
+
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// Returns the connection if too many are open.
+    pub fn open(&self, connection: TlsConnection) -> Result<(), TlsConnection> {
+        if self.open.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS {
+            self.open.fetch_sub(1, Ordering::Relaxed);
+            return Err(connection);
+        }
+        self.connections.send(connection).map_err(|unsent| unsent.0)
+    }
+}
+
+/// Returns the implementation of cryptography.
+pub(crate) fn provider() -> CryptoProvider {
+    rustls::crypto::ring::default_provider()
+}

@@ -1,0 +1,349 @@
+//! A request on its way to the host, and the answer on its way back.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue,
+    IF_RANGE, RANGE, TE, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use confine_policy::SecretUse;
+
+use super::authority::Protocol;
+use super::body_decoder::{BodyDecoder, CODINGS};
+use super::broker::{BrokerEvent, ConnectionOrigin, EventSink};
+use super::host_secrets::HostSecrets;
+use super::request_secrets::{OpenedRequest, RefusedRequest, check_target, put_in_secrets, refused_in};
+use super::secret_body::{BodyError, SecretBody, replace_in_headers};
+use super::stream_replacer::{Replacements, StreamReplacer};
+use super::upstream::Upstream;
+
+/// Headers that are about one connection (RFC 9110, 7.6.1).
+const OF_CONNECTION: [HeaderName; 5] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+const WEBSOCKET_EXTENSIONS: HeaderName = HeaderName::from_static("sec-websocket-extensions");
+
+/// Bytes that are read at once from a connection that has changed its protocol.
+const PIECE: usize = 16 * 1024;
+
+/// The requests of one connection.
+pub(crate) struct Exchanges {
+    pub of: HostSecrets,
+    pub origin: ConnectionOrigin,
+    pub upstream: Upstream,
+    pub events: EventSink,
+}
+
+/// What the uses of a request have in common.
+struct UsesOf {
+    host: String,
+    method: String,
+    path: String,
+}
+
+impl UsesOf {
+    fn of(&self, name: &str, status: Option<StatusCode>, refused: Option<String>) -> SecretUse {
+        let (host, method, path) = (self.host.clone(), self.method.clone(), self.path.clone());
+        let status = status.map(|status| status.as_u16());
+        SecretUse { name: name.to_owned(), host, method, path, count: 1, status, refused }
+    }
+}
+
+impl Exchanges {
+    /// Answers a request.
+    pub async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<SecretBody>, BodyError> {
+        let uses = UsesOf {
+            host: self.of.authority(),
+            method: request.method().as_str().to_owned(),
+            path: request.uri().path().to_owned(),
+        };
+        let is_http1 = request.version() <= Version::HTTP_11;
+        match self.exchange(request, &uses).await {
+            Ok(response) => Ok(response),
+            Err(refused) => {
+                let mut response = self.refuse(refused, &uses);
+                if is_http1 && response.status() == StatusCode::BAD_REQUEST {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok(response)
+            }
+        }
+    }
+
+    /// Records a refusal. Returns the answer of the gate.
+    fn refuse(&self, refused: RefusedRequest, uses: &UsesOf) -> Response<SecretBody> {
+        let RefusedRequest { secret, leaks, status, reason } = refused;
+        let name = secret.map_or("", |number| self.of.rule(number).name.as_str());
+        if let Some(number) = secret {
+            let name = self.of.rule(number).name.clone();
+            let of = uses.of(&name, None, Some(reason.clone()));
+            self.events.send(BrokerEvent::Used { origin: self.origin.clone(), of });
+            if leaks {
+                let to = format!("{}:{}", self.of.host, self.of.port);
+                self.events.send(BrokerEvent::Leaked { origin: self.origin.clone(), name, to });
+            }
+        }
+        let mut response = Response::new(SecretBody::text(format!("agent-bash: {name}: {reason}\n")));
+        *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            response.headers_mut().insert("proxy-authenticate", HeaderValue::from_static("agent-bash"));
+        }
+        response
+    }
+
+    async fn exchange(
+        self: &Arc<Self>,
+        mut request: Request<Incoming>,
+        uses: &UsesOf,
+    ) -> Result<Response<SecretBody>, RefusedRequest> {
+        let client = upgraded_of(&mut request);
+        let (mut parts, body) = request.into_parts();
+        check_target(&parts, &self.of)?;
+        let mut opened = put_in_secrets(&mut parts, &self.of).await?;
+        let upgrades = client.is_some();
+        prepare_headers(&mut parts.headers, upgrades);
+        parts.uri = self.upstream.target(&parts.uri, &self.of.authority()).map_err(|reason| unsent(&reason))?;
+        parts.version = self.upstream.version();
+        if parts.version == Version::HTTP_2 {
+            parts.headers.remove(HOST);
+        } else if !parts.headers.contains_key(HOST) {
+            let host = HeaderValue::try_from(self.of.authority()).map_err(|error| unsent(&error.to_string()))?;
+            parts.headers.insert(HOST, host);
+        }
+        let in_body = Arc::new(Mutex::new(Vec::new()));
+        let body = self.body_of(body, &mut opened, &mut parts.headers, uses, &in_body);
+        let is_head = parts.method == Method::HEAD;
+        let sent = self.upstream.send(Request::from_parts(parts, body)).await;
+        let mut used = opened.used;
+        used.extend(in_body.lock().unwrap_or_else(PoisonError::into_inner).drain(..));
+        let status = sent.as_ref().ok().map(Response::status);
+        for number in used {
+            let of = uses.of(&self.of.rule(number).name, status, None);
+            self.events.send(BrokerEvent::Used { origin: self.origin.clone(), of });
+        }
+        let response = sent.map_err(|reason| unsent(&reason))?;
+        self.answer_of(response, opened.sent, client, is_head).await
+    }
+
+    /// Returns the body of a request, in which values are put or stand-ins refused.
+    fn body_of(
+        self: &Arc<Self>,
+        body: Incoming,
+        opened: &mut OpenedRequest,
+        headers: &mut HeaderMap,
+        uses: &UsesOf,
+        in_body: &Arc<Mutex<Vec<usize>>>,
+    ) -> SecretBody {
+        let all = Arc::clone(&self.of.all);
+        let others = all.in_body(&opened.of_body).map(Arc::new);
+        let texts = opened.in_body.take().map(Arc::new);
+        if texts.as_ref().is_some_and(|texts| !texts.keep_length()) {
+            headers.remove(CONTENT_LENGTH);
+        }
+        let (this, uses) = (
+            Arc::clone(self),
+            UsesOf { host: uses.host.clone(), method: uses.method.clone(), path: uses.path.clone() },
+        );
+        let on_refused = move |found: &[u8]| {
+            if let Some(number) = this.of.all.find(found) {
+                this.refuse(refused_in(&this.of, number, "the body"), &uses);
+            }
+        };
+        let found_in = Arc::clone(in_body);
+        let on_replaced = move |found: &[u8]| {
+            let number = all.find(found);
+            found_in.lock().unwrap_or_else(PoisonError::into_inner).extend(number);
+        };
+        SecretBody::of(body).without(others, Box::new(on_refused)).replacing(texts, Some(Box::new(on_replaced)))
+    }
+
+    /// Returns the answer, without values.
+    async fn answer_of(
+        self: &Arc<Self>,
+        mut response: Response<Incoming>,
+        sent: Vec<(Vec<u8>, Vec<u8>)>,
+        client: Option<hyper::upgrade::OnUpgrade>,
+        is_head: bool,
+    ) -> Result<Response<SecretBody>, RefusedRequest> {
+        let texts = self.of.in_answer(sent);
+        let switches = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+        let server = switches.then(|| hyper::upgrade::on(&mut response));
+        let (mut parts, body) = response.into_parts();
+        if let Some(texts) = &texts {
+            replace_in_headers(&mut parts.headers, texts);
+        }
+        if let (Some(client), Some(server)) = (client, server) {
+            let this = Arc::clone(self);
+            tokio::spawn(async move { this.pass_on(client, server, texts).await });
+            return Ok(Response::from_parts(parts, SecretBody::text("")));
+        }
+        for name in OF_CONNECTION {
+            parts.headers.remove(name);
+        }
+        let decoder = if is_head || texts.is_none() { None } else { decoder_of(&parts.headers)? };
+        if decoder.is_some() {
+            parts.headers.remove(CONTENT_ENCODING);
+        }
+        let keeps_length = decoder.is_none() && texts.as_ref().is_none_or(|texts| texts.keep_length());
+        if !keeps_length && !is_head {
+            parts.headers.remove(CONTENT_LENGTH);
+        }
+        Ok(Response::from_parts(parts, SecretBody::of(body).opened_by(decoder).replacing(texts, None)))
+    }
+
+    /// Passes the bytes of a connection on that has changed its protocol.
+    async fn pass_on(
+        self: Arc<Self>,
+        client: hyper::upgrade::OnUpgrade,
+        server: hyper::upgrade::OnUpgrade,
+        texts: Option<Arc<Replacements>>,
+    ) {
+        let (Ok(client), Ok(server)) = tokio::join!(client, server) else { return };
+        let (mut from_client, mut to_client) = tokio::io::split(TokioIo::new(client));
+        let (mut from_server, mut to_server) = tokio::io::split(TokioIo::new(server));
+        let up = async {
+            let mut search = self.of.all.in_body(&[]).map(|texts| StreamReplacer::new(Arc::new(texts)));
+            let copied = copy(&mut from_client, &mut to_server, &mut search, false).await;
+            if let Some(number) =
+                search.as_ref().and_then(StreamReplacer::found).and_then(|text| self.of.all.find(text))
+            {
+                let uses = UsesOf { host: self.of.authority(), method: "UPGRADE".into(), path: "/".into() };
+                self.refuse(refused_in(&self.of, number, "a connection that has changed its protocol"), &uses);
+            }
+            copied
+        };
+        // Another length would break the frames of the protocol.
+        let replaces = texts.as_ref().is_none_or(|texts| texts.keep_length());
+        let mut replacer = texts.map(StreamReplacer::new);
+        let down = copy(&mut from_server, &mut to_client, &mut replacer, replaces);
+        let _ = tokio::try_join!(up, down);
+    }
+}
+
+/// Copies bytes until their end. Texts are replaced, or are an error.
+async fn copy(
+    from: &mut (impl AsyncReadExt + Unpin),
+    to: &mut (impl AsyncWriteExt + Unpin),
+    replacer: &mut Option<StreamReplacer>,
+    replaces: bool,
+) -> std::io::Result<()> {
+    let mut buffer = bytes::BytesMut::with_capacity(PIECE);
+    loop {
+        buffer.reserve(PIECE);
+        let is_end = from.read_buf(&mut buffer).await? == 0;
+        let mut out = buffer.split().freeze();
+        if let Some(replacer) = replacer {
+            out = replacer.push(out);
+            if !replaces && replacer.found().is_some() {
+                return Err(std::io::ErrorKind::InvalidData.into());
+            }
+            if is_end {
+                to.write_all(&out).await?;
+                out = replacer.finish();
+            }
+        }
+        to.write_all(&out).await?;
+        to.flush().await?;
+        if is_end {
+            return to.shutdown().await;
+        }
+    }
+}
+
+/// Returns the answer of the gate to a request that did not reach its host.
+fn unsent(reason: &str) -> RefusedRequest {
+    RefusedRequest { secret: None, leaks: false, status: StatusCode::BAD_GATEWAY, reason: reason.to_owned() }
+}
+
+/// Returns the connection of a request that asks for another protocol. HTTP/2 inside TLS is agreed on by the handshake.
+fn upgraded_of(request: &mut Request<Incoming>) -> Option<hyper::upgrade::OnUpgrade> {
+    let asked = request.headers().get(UPGRADE)?.to_str().ok()?.to_ascii_lowercase();
+    (request.version() == Version::HTTP_11 && !asked.contains("h2c")).then(|| hyper::upgrade::on(request))
+}
+
+/// Removes the headers that are about one connection, and asks for nothing that the gate cannot read.
+fn prepare_headers(headers: &mut HeaderMap, upgrades: bool) {
+    for value in headers.get_all(CONNECTION).iter().cloned().collect::<Vec<_>>() {
+        for name in value.to_str().unwrap_or_default().split(',').map(str::trim) {
+            if !(upgrades && name.eq_ignore_ascii_case("upgrade")) {
+                headers.remove(name);
+            }
+        }
+    }
+    let upgrade = headers.get(UPGRADE).cloned().filter(|_| upgrades);
+    for name in OF_CONNECTION {
+        headers.remove(name);
+    }
+    if let Some(upgrade) = upgrade {
+        headers.insert(UPGRADE, upgrade);
+        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    }
+    // The gate has answered it. A part of an answer may hold a part of a value. Frames that are compressed cannot be
+    // read.
+    for name in [EXPECT, RANGE, IF_RANGE, WEBSOCKET_EXTENSIONS] {
+        headers.remove(name);
+    }
+    if headers.get(TE).is_some_and(|te| te != "trailers") {
+        headers.remove(TE);
+    }
+    if let Some(accepted) = headers.get(ACCEPT_ENCODING) {
+        let accepted = accepted.to_str().unwrap_or_default().split(',').map(str::trim);
+        let known = accepted.filter(|coding| {
+            let name = coding.split(';').next().unwrap_or_default().trim();
+            CODINGS.iter().any(|known| known.eq_ignore_ascii_case(name))
+        });
+        let known = known.collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() {
+            HeaderValue::from_static("identity")
+        } else {
+            HeaderValue::try_from(known).unwrap_or(HeaderValue::from_static("identity"))
+        };
+        headers.insert(ACCEPT_ENCODING, known);
+    }
+}
+
+/// Returns the decoder of an answer. One that was compressed twice is refused.
+fn decoder_of(headers: &HeaderMap) -> Result<Option<BodyDecoder>, RefusedRequest> {
+    let codings = headers.get_all(CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let codings: Vec<String> =
+        codings.flat_map(|value| value.split(',')).map(|coding| coding.trim().to_ascii_lowercase()).collect();
+    let mut decoder = None;
+    for coding in &codings {
+        if let Some(found) = BodyDecoder::of(coding).map_err(|error| unsent(&error.to_string()))?
+            && decoder.replace(found).is_some()
+        {
+            return Err(unsent("the answer was compressed twice"));
+        }
+    }
+    Ok(decoder)
+}
+
+/// The protocol of a connection in the words of `http`.
+impl From<Protocol> for Version {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Http1 => Self::HTTP_11,
+            Protocol::Http2 => Self::HTTP_2,
+        }
+    }
+}
+
+/// Returns a target in the form of a protocol.
+pub(crate) fn target_for(protocol: Protocol, uri: &Uri, authority: &str) -> Result<Uri, http::Error> {
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    match protocol {
+        Protocol::Http1 => Ok(Uri::builder().path_and_query(path).build()?),
+        Protocol::Http2 => Uri::builder().scheme("https").authority(authority).path_and_query(path).build(),
+    }
+}

@@ -1,0 +1,128 @@
+//! The secrets of a world, as a request to one host sees them.
+
+use std::sync::Arc;
+
+use confine_policy::{SecretPlace, SecretRule};
+
+use super::secret_vault::{SecretValue, SecretVault};
+use super::stream_replacer::Replacements;
+use super::text_forms::{all_forms, in_url, readable_forms};
+
+/// The stand-ins of a world, in all forms, to find one wherever it stands.
+#[derive(Debug)]
+pub(crate) struct StandIns {
+    pub rules: Vec<SecretRule>,
+    /// Each text with itself and one byte more, as only the search is used.
+    search: Option<Replacements>,
+    /// The rule of each text.
+    forms: Vec<(Vec<u8>, usize)>,
+}
+
+impl StandIns {
+    /// Returns the stand-ins of these rules.
+    pub fn new(rules: Vec<SecretRule>) -> Self {
+        let of = |(number, rule): (usize, &SecretRule)| {
+            all_forms(&rule.stand_in).into_iter().map(move |form| (form, number)).collect::<Vec<_>>()
+        };
+        let mut forms: Vec<_> = rules.iter().enumerate().flat_map(of).collect();
+        forms.sort();
+        forms.dedup_by(|one, other| one.0 == other.0);
+        let pairs = forms.iter().map(|(form, _)| (form.clone(), Vec::new()));
+        Self { search: Replacements::new(pairs), rules, forms }
+    }
+
+    /// Returns the number of the rule whose stand-in is in these bytes, in any form.
+    pub fn find(&self, bytes: &[u8]) -> Option<usize> {
+        Some(self.forms[self.search.as_ref()?.find(bytes)?].1)
+    }
+
+    /// Returns the rule whose stand-in is there as it is, with all of them that are.
+    pub fn all_in<'a>(&'a self, text: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let found = self.rules.iter().enumerate().filter(|(_, rule)| text.contains(&rule.stand_in));
+        found.map(|(number, _)| number)
+    }
+
+    /// Returns the search for stand-ins in a body, which is refused with the first one.
+    pub fn in_body(&self, except: &[usize]) -> Option<Replacements> {
+        let others = self.forms.iter().filter(|(_, number)| !except.contains(number));
+        Replacements::new(others.map(|(form, _)| (form.clone(), Vec::new())))
+    }
+
+    /// Returns whether a secret goes to a host.
+    pub fn has_host(&self, name: &str, port: u16) -> bool {
+        self.rules.iter().any(|rule| rule.goes_to(name, port))
+    }
+}
+
+/// The secrets for the requests of a connection to a host.
+pub(crate) struct HostSecrets {
+    pub host: String,
+    pub port: u16,
+    pub all: Arc<StandIns>,
+    vault: Arc<SecretVault>,
+}
+
+impl HostSecrets {
+    /// Returns the secrets for a host.
+    pub fn new(host: String, port: u16, all: Arc<StandIns>, vault: Arc<SecretVault>) -> Self {
+        Self { host, port, all, vault }
+    }
+
+    /// Returns the rule with this number.
+    pub fn rule(&self, number: usize) -> &SecretRule {
+        &self.all.rules[number]
+    }
+
+    /// Returns whether a secret goes to the host.
+    pub fn goes_here(&self, number: usize) -> bool {
+        self.rule(number).goes_to(&self.host, self.port)
+    }
+
+    /// Returns the host, with its port unless that is 443.
+    pub fn authority(&self) -> String {
+        if self.port == 443 { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
+    }
+
+    /// Returns the value of a secret of the host, or why there is none.
+    pub async fn value(&self, number: usize) -> Result<SecretValue, String> {
+        self.vault.value(self.rule(number)).await
+    }
+
+    /// Returns the secrets that go to the host.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.all.rules.len()).filter(|number| self.goes_here(*number))
+    }
+
+    /// Returns the texts of an answer that are replaced: all values that the gate knows, in each form.
+    pub fn in_answer(&self, sent: Vec<(Vec<u8>, Vec<u8>)>) -> Option<Arc<Replacements>> {
+        let mut pairs = sent;
+        for rule in &self.all.rules {
+            for value in self.vault.known_values(rule) {
+                pairs.extend(all_forms(&value).into_iter().zip(all_forms(&rule.stand_in)));
+            }
+        }
+        Replacements::new(pairs).map(Arc::new)
+    }
+
+    /// Returns the texts of a body that are replaced, for secrets that may stand there.
+    pub fn in_body(&self, values: &[(usize, SecretValue)]) -> Option<Replacements> {
+        let pairs = values.iter().flat_map(|(number, value)| {
+            readable_forms(&self.rule(*number).stand_in).into_iter().zip(readable_forms(value))
+        });
+        Replacements::new(pairs)
+    }
+
+    /// Returns the texts of a query that are replaced.
+    pub fn in_query(&self, number: usize, value: &str) -> Option<Replacements> {
+        let encoded = in_url(value).into_bytes();
+        let stand_in = &self.rule(number).stand_in;
+        Replacements::new(
+            [stand_in.clone().into_bytes(), in_url(stand_in).into_bytes()].map(|of| (of, encoded.clone())),
+        )
+    }
+
+    /// Returns the secrets that may stand in a place and go to the host.
+    pub fn may_stand_in(&self, place: SecretPlace) -> Vec<usize> {
+        self.numbers().filter(|number| self.rule(*number).may_stand_in(place)).collect()
+    }
+}

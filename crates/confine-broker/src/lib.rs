@@ -1,0 +1,40 @@
+//! Opens the connections of a world to the hosts of its secrets, and puts the values in.
+//!
+//! A program speaks TLS with a host. If a secret names that host, the gate gives the connection to the broker, which
+//! ends the TLS of the program with a certificate of the world's own authority, and speaks TLS with the host itself. In
+//! between it reads HTTP/1.1 or HTTP/2: a stand-in that may stand where it stands becomes the value, and a value in an
+//! answer becomes the stand-in.
+//!
+//! | step | where |
+//! |---|---|
+//! | the thread, connections that arrive, events | `broker.rs` |
+//! | TLS on both sides, HTTP towards the program | `opened_connection.rs`, `authority.rs` |
+//! | TLS and HTTP towards the host | `upstream.rs` |
+//! | a request and its answer | `exchange.rs` |
+//! | values in a request | `request_secrets.rs`, `host_secrets.rs`, `text_forms.rs` |
+//! | bodies | `secret_body.rs`, `stream_replacer.rs`, `body_decoder.rs` |
+//! | values in the memory of the gate | `secret_vault.rs` |
+//!
+//! It trusts the rules, the host process that it asks for values, and the system's authorities. It trusts no byte of a
+//! program and none of a host. TLS, certificates, HTTP and compression come from libraries: rustls with ring, rcgen,
+//! hyper, flate2, brotli-decompressor and libzstd.
+//!
+//! Memory is bounded: connections, heads, windows and compressed pieces have limits, and no body is kept.
+
+mod authority;
+mod body_decoder;
+mod broker;
+mod exchange;
+mod host_secrets;
+mod opened_connection;
+mod request_secrets;
+mod secret_body;
+mod secret_vault;
+mod stream_replacer;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+mod text_forms;
+mod upstream;
+
+pub use broker::{Broker, BrokerEvent, ConnectionOrigin, EventSink, TlsConnection};
+pub use secret_vault::{ValueAnswer, ValueQuestion};

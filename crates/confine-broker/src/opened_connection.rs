@@ -1,0 +1,149 @@
+//! A connection that is opened: TLS towards the program and towards the host, and HTTP between them.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use rustls::AlertDescription;
+use rustls::server::Acceptor;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use super::authority::Protocol;
+use super::broker::{BrokerEvent, BrokerParts, TlsConnection};
+use super::exchange::Exchanges;
+use super::host_secrets::HostSecrets;
+use super::upstream::{LARGEST_HEAD, Upstream};
+
+/// Time that a handshake, and the head of a request, may take.
+const GREETING: Duration = Duration::from_secs(30);
+
+/// The most requests of a connection at once, and the bytes that wait for a slow host.
+const STREAMS: u32 = 100;
+const CONNECTION_WINDOW: u32 = 512 * 1024;
+const STREAM_WINDOW: u32 = 128 * 1024;
+const SEND_BUFFER: usize = 64 * 1024;
+
+/// The most requests that a program has reset while they were not handled yet (CVE-2023-44487).
+const RESETS: usize = 20;
+
+/// Serves a connection until its end.
+pub(crate) async fn serve_connection(connection: TlsConnection, parts: &Arc<BrokerParts>) {
+    // A connection that fails shows that by its end.
+    let _ = serve(connection, parts).await;
+}
+
+async fn serve(connection: TlsConnection, parts: &Arc<BrokerParts>) -> io::Result<()> {
+    let TlsConnection { client, server, name, port, origin } = connection;
+    let (client, server) = (TcpStream::from_std(client)?, TcpStream::from_std(server)?);
+    let hello = timeout(GREETING, LazyConfigAcceptor::new(Acceptor::default(), client)).await??;
+    let (claimed, offered) = {
+        let hello = hello.client_hello();
+        (hello.server_name().map(str::to_owned), protocols(hello.alpn()))
+    };
+    if claimed.as_deref().map(str::to_ascii_lowercase).as_deref() != Some(name.as_str()) {
+        let target = format!("{}:{port}", claimed.as_deref().unwrap_or(&name));
+        parts.events.send(BrokerEvent::OtherName { origin, target });
+        return Ok(());
+    }
+    let upstream = timeout(GREETING, Upstream::connect(server, &name, &offered, &parts.configs)).await?;
+    let protocol = upstream.protocol();
+    let config = parts.authority.server(&name, protocol).map_err(io::Error::other)?;
+    let stream = match timeout(GREETING, hello.into_stream(config)).await? {
+        Ok(stream) => stream,
+        Err(error) => {
+            if is_distrust(&error) {
+                parts.events.send(BrokerEvent::Distrusted { origin, target: format!("{name}:{port}") });
+            }
+            return Err(error);
+        }
+    };
+    let of = HostSecrets::new(name, port, Arc::clone(&parts.stand_ins), Arc::clone(&parts.vault));
+    let ended = upstream.ended.clone();
+    let exchanges = Arc::new(Exchanges { of, origin, upstream, events: parts.events.clone() });
+    match protocol {
+        Protocol::Http1 => serve_http1(stream, exchanges, ended).await,
+        Protocol::Http2 => serve_http2(stream, exchanges, ended).await,
+    }
+}
+
+/// Returns the protocols that a program offers, the one it prefers first. One that offers none speaks HTTP/1.1.
+fn protocols<'a>(offered: Option<impl Iterator<Item = &'a [u8]>>) -> Vec<Protocol> {
+    let Some(offered) = offered else { return vec![Protocol::Http1] };
+    let known = |name: &[u8]| [Protocol::Http1, Protocol::Http2].into_iter().find(|protocol| protocol.alpn() == name);
+    let known: Vec<_> = offered.filter_map(known).collect();
+    if known.is_empty() { vec![Protocol::Http1] } else { known }
+}
+
+/// Returns whether a program has ended a handshake because it does not trust the certificate.
+fn is_distrust(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(
+        inner,
+        Some(rustls::Error::AlertReceived(
+            AlertDescription::UnknownCA
+                | AlertDescription::BadCertificate
+                | AlertDescription::CertificateUnknown
+                | AlertDescription::UnsupportedCertificate
+                | AlertDescription::AccessDenied
+        ))
+    )
+}
+
+/// Resolves when the connection to the host has ended.
+async fn end_of(mut ended: tokio::sync::watch::Receiver<bool>) {
+    if ended.wait_for(|ended| *ended).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn serve_http1(
+    stream: TlsStream<TcpStream>,
+    exchanges: Arc<Exchanges>,
+    ended: tokio::sync::watch::Receiver<bool>,
+) -> io::Result<()> {
+    let service = service_fn(move |request| Arc::clone(&exchanges).answer(request));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(GREETING)
+        .max_buf_size(LARGEST_HEAD as usize)
+        .preserve_header_case(true)
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    tokio::pin!(connection);
+    tokio::select! {
+        done = connection.as_mut() => return done.map_err(io::Error::other),
+        () = end_of(ended) => connection.as_mut().graceful_shutdown(),
+    }
+    connection.await.map_err(io::Error::other)
+}
+
+async fn serve_http2(
+    stream: TlsStream<TcpStream>,
+    exchanges: Arc<Exchanges>,
+    ended: tokio::sync::watch::Receiver<bool>,
+) -> io::Result<()> {
+    let service = service_fn(move |request| Arc::clone(&exchanges).answer(request));
+    let connection = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .max_send_buf_size(SEND_BUFFER)
+        .max_header_list_size(LARGEST_HEAD)
+        .max_pending_accept_reset_streams(RESETS)
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    tokio::select! {
+        done = connection.as_mut() => return done.map_err(io::Error::other),
+        () = end_of(ended) => connection.as_mut().graceful_shutdown(),
+    }
+    connection.await.map_err(io::Error::other)
+}

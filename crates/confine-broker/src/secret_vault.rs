@@ -1,0 +1,106 @@
+//! The values of secrets in the memory of the gate, asked of the host when a request first needs one.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use confine_policy::SecretRule;
+
+/// The largest answer, in bytes: a value and what postcard adds.
+const LARGEST: usize = 64 * 1024 + 64;
+
+/// Time the host may take to answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The values of a secret that are remembered, as an answer may hold one from before it was replaced.
+const REMEMBERED: usize = 4;
+
+/// A value, whose memory is overwritten at its end.
+pub(crate) type SecretValue = Arc<Zeroizing<String>>;
+
+/// A question to the host. It travels with a socket for its answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ValueQuestion {
+    /// The stand-in of the value.
+    pub stand_in: String,
+}
+
+/// The answer of the host: a value, or why there is none.
+pub type ValueAnswer = Result<String, String>;
+
+/// A value and when it was asked for, the newest first.
+type KnownValues = Vec<(SecretValue, Instant)>;
+
+/// Asks for values, and remembers them.
+pub(crate) struct SecretVault {
+    host: Arc<OwnedFd>,
+    known: Mutex<HashMap<String, KnownValues>>,
+}
+
+impl SecretVault {
+    /// Returns a vault that asks over this socket.
+    pub fn new(host: OwnedFd) -> Self {
+        Self { host: Arc::new(host), known: Mutex::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, KnownValues>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the values of a secret that were asked for so far.
+    pub fn known_values(&self, rule: &SecretRule) -> Vec<SecretValue> {
+        self.known().get(&rule.stand_in).into_iter().flatten().map(|(value, _)| Arc::clone(value)).collect()
+    }
+
+    /// Returns the value of a secret, or why there is none.
+    pub async fn value(&self, rule: &SecretRule) -> Result<SecretValue, String> {
+        let is_fresh = |asked: &Instant| rule.ttl_ms.is_none_or(|ttl| asked.elapsed() < Duration::from_millis(ttl));
+        if let Some((value, asked)) = self.known().get(&rule.stand_in).and_then(|known| known.first())
+            && is_fresh(asked)
+        {
+            return Ok(Arc::clone(value));
+        }
+        let (host, stand_in) = (Arc::clone(&self.host), rule.stand_in.clone());
+        let asked = tokio::task::spawn_blocking(move || ask(&host, stand_in)).await;
+        let text =
+            asked.map_err(io::Error::other).flatten().map_err(|error| format!("the host was not asked: {error}"))??;
+        let value = SecretValue::new(Zeroizing::new(text));
+        let mut known = self.known();
+        let values = known.entry(rule.stand_in.clone()).or_default();
+        values.retain(|(other, _)| **other != *value);
+        values.insert(0, (Arc::clone(&value), Instant::now()));
+        values.truncate(REMEMBERED);
+        Ok(value)
+    }
+}
+
+/// Asks the host, and waits for its answer.
+fn ask(host: &OwnedFd, stand_in: String) -> io::Result<ValueAnswer> {
+    let (ours, theirs) = sys::packet_pair()?;
+    let question = postcard::to_allocvec(&ValueQuestion { stand_in }).map_err(io::Error::other)?;
+    sys::send(host.as_fd(), &question, &[theirs.as_raw_fd()])?;
+    drop(theirs);
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(ours.as_fd(), PollFlags::POLLIN)], left) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(_) => break,
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut buffer = Zeroizing::new(vec![0; LARGEST]);
+    match sys::receive(ours.as_fd(), &mut buffer, &mut Vec::new())? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        length => postcard::from_bytes(&buffer[..length]).map_err(io::Error::other),
+    }
+}

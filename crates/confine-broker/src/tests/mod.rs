@@ -1,0 +1,6 @@
+//! The broker between a program and a host, both real: TLS and HTTP by libraries on each side.
+
+mod answers;
+mod connections;
+mod fixture;
+mod requests;

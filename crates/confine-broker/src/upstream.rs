@@ -1,0 +1,177 @@
+//! The side of an opened connection that leads to the host.
+
+use std::io;
+use std::sync::Arc;
+
+use http::{Request, Response, Uri, Version};
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::net::TcpStream;
+use tokio::sync::{Mutex, watch};
+use tokio_rustls::TlsConnector;
+
+use super::authority::Protocol;
+use super::exchange::target_for;
+use super::secret_body::SecretBody;
+
+/// The bytes of a connection and of a request in HTTP/2 that wait for a slow program.
+const CONNECTION_WINDOW: u32 = 512 * 1024;
+const STREAM_WINDOW: u32 = 256 * 1024;
+const SEND_BUFFER: usize = 64 * 1024;
+
+/// The largest head of an answer, in bytes.
+pub(crate) const LARGEST_HEAD: u32 = 128 * 1024;
+
+/// The configurations of clients, by the protocols that are offered.
+pub(crate) struct UpstreamConfigs {
+    both: Arc<ClientConfig>,
+    http1: Arc<ClientConfig>,
+    http2: Arc<ClientConfig>,
+}
+
+impl UpstreamConfigs {
+    /// Returns configurations that trust these authorities.
+    pub fn new(roots: RootCertStore, provider: &Arc<CryptoProvider>) -> Result<Self, rustls::Error> {
+        let roots = Arc::new(roots);
+        let of = |protocols: &[Protocol]| {
+            let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
+                .with_safe_default_protocol_versions()?
+                .with_root_certificates(Arc::clone(&roots))
+                .with_no_client_auth();
+            config.alpn_protocols = protocols.iter().map(|protocol| protocol.alpn().to_vec()).collect();
+            Ok::<_, rustls::Error>(Arc::new(config))
+        };
+        Ok(Self {
+            both: of(&[Protocol::Http2, Protocol::Http1])?,
+            http1: of(&[Protocol::Http1])?,
+            http2: of(&[Protocol::Http2])?,
+        })
+    }
+
+    fn offering(&self, offered: &[Protocol]) -> &Arc<ClientConfig> {
+        match (offered.contains(&Protocol::Http1), offered.contains(&Protocol::Http2)) {
+            (true, true) => &self.both,
+            (false, true) => &self.http2,
+            (_, false) => &self.http1,
+        }
+    }
+}
+
+/// Returns the system's authorities, as they are now. A certificate that cannot be read is left out.
+pub(crate) fn system_roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+/// How requests are sent.
+enum RequestSender {
+    Http1(Mutex<http1::SendRequest<SecretBody>>),
+    Http2(http2::SendRequest<SecretBody>),
+    /// Nothing is sent, for this reason.
+    Failed(Protocol, String),
+}
+
+/// A connection to the host, over which requests are sent.
+pub(crate) struct Upstream {
+    sender: RequestSender,
+    /// Whether the connection has ended.
+    pub ended: watch::Receiver<bool>,
+}
+
+impl Upstream {
+    /// Greets a host over a connection. A host that cannot be greeted is one that answers every request with the
+    /// reason.
+    pub async fn connect(server: TcpStream, name: &str, offered: &[Protocol], configs: &UpstreamConfigs) -> Self {
+        match Self::greet(server, name, offered, configs).await {
+            Ok(upstream) => upstream,
+            Err(error) => {
+                let protocol = offered.first().copied().unwrap_or(Protocol::Http1);
+                let reason = format!("{name} could not be greeted: {error}");
+                let (_, ended) = watch::channel(false);
+                Self { sender: RequestSender::Failed(protocol, reason), ended }
+            }
+        }
+    }
+
+    async fn greet(server: TcpStream, name: &str, offered: &[Protocol], configs: &UpstreamConfigs) -> io::Result<Self> {
+        let config = Arc::clone(configs.offering(offered));
+        let to = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
+        let stream = TlsConnector::from(config).connect(to, server).await?;
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(Protocol::Http2.alpn());
+        let (ends, ended) = watch::channel(false);
+        let sender = if is_http2 {
+            let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+                .initial_connection_window_size(CONNECTION_WINDOW)
+                .initial_stream_window_size(STREAM_WINDOW)
+                .max_send_buf_size(SEND_BUFFER)
+                .max_header_list_size(LARGEST_HEAD)
+                .handshake(TokioIo::new(stream))
+                .await
+                .map_err(io::Error::other)?;
+            tokio::spawn(async move {
+                let _ = connection.await;
+                let _ = ends.send(true);
+            });
+            RequestSender::Http2(sender)
+        } else {
+            let (sender, connection) = http1::Builder::new()
+                .preserve_header_case(true)
+                .max_buf_size(LARGEST_HEAD as usize)
+                .handshake(TokioIo::new(stream))
+                .await
+                .map_err(io::Error::other)?;
+            tokio::spawn(async move {
+                let _ = connection.with_upgrades().await;
+                let _ = ends.send(true);
+            });
+            RequestSender::Http1(Mutex::new(sender))
+        };
+        Ok(Self { sender, ended })
+    }
+
+    /// Returns the protocol of the connection.
+    pub fn protocol(&self) -> Protocol {
+        match &self.sender {
+            RequestSender::Http1(_) => Protocol::Http1,
+            RequestSender::Http2(_) => Protocol::Http2,
+            RequestSender::Failed(protocol, _) => *protocol,
+        }
+    }
+
+    /// Returns the version of its requests.
+    pub fn version(&self) -> Version {
+        self.protocol().into()
+    }
+
+    /// Returns the target of a request in the form of the protocol.
+    pub fn target(&self, uri: &Uri, authority: &str) -> Result<Uri, String> {
+        target_for(self.protocol(), uri, authority).map_err(|error| error.to_string())
+    }
+
+    /// Sends a request. Returns the answer, or why there is none.
+    pub async fn send(&self, request: Request<SecretBody>) -> Result<Response<Incoming>, String> {
+        let sent = match &self.sender {
+            RequestSender::Http1(sender) => {
+                let mut sender = sender.lock().await;
+                match sender.ready().await {
+                    Ok(()) => sender.send_request(request).await,
+                    Err(error) => Err(error),
+                }
+            }
+            RequestSender::Http2(sender) => {
+                let mut sender = sender.clone();
+                match sender.ready().await {
+                    Ok(()) => sender.send_request(request).await,
+                    Err(error) => Err(error),
+                }
+            }
+            RequestSender::Failed(_, reason) => return Err(reason.clone()),
+        };
+        sent.map_err(|error| format!("the host did not answer: {error}"))
+    }
+}

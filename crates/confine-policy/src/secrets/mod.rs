@@ -1,0 +1,27 @@
+//! Secrets that commands use and cannot read.
+//!
+//! A command sees a **stand-in**: a text of the same form as the value, which is worth nothing. The gate of its world
+//! puts the value in its place in requests to the hosts of the secret. A policy has all about a secret but its value,
+//! which stays in the host and in the memory of the gate.
+//!
+//! | step | where |
+//! |---|---|
+//! | the option as given | `raw_secret.rs` |
+//! | stand-ins | `stand_in.rs` |
+//! | options checked | `secret_rule.rs` |
+//! | values, by their stand-ins | `secret_values.rs` |
+//! | uses, as a result reports them | `secret_use.rs` |
+
+mod raw_secret;
+mod secret_rule;
+mod secret_use;
+mod secret_values;
+mod stand_in;
+#[cfg(test)]
+mod stand_in_tests;
+
+pub use raw_secret::{RawSecret, SecretText};
+pub(crate) use secret_rule::secret_rules;
+pub use secret_rule::{MOST_SECRETS, SecretPlace, SecretRule};
+pub use secret_use::{LISTED_USES, SecretUse, SecretUses};
+pub use secret_values::{forget_values, keep_values, value_of};
