@@ -124,6 +124,8 @@ interface Confinement {
   deniedTotal: number;
   /** The path of the private `/tmp` on the host, or `null` if it is shared. */
   tmp: string | null;
+  /** What secrets were used for, or refused, at most 50 entries. */
+  secrets: Array<SecretUse>;
 }
 /** A part that cannot be held on this machine. */
 interface ConfineMissing {
@@ -273,6 +275,23 @@ interface Rename {
   from: string;
   /** The absolute path after the command. */
   to: string;
+}
+/** Equal requests that were made with a secret, or would have been. */
+interface SecretUse {
+  /** The name of the secret. */
+  name: string;
+  /** The host, with its port unless that is 443. */
+  host: string;
+  /** The method of the request. Empty if the connection was not opened. */
+  method: string;
+  /** The path of the request, without its query. Empty if the connection was not opened. */
+  path: string;
+  /** The number of requests. */
+  count: number;
+  /** The status of the host's answer, or `null` if there was none. */
+  status: number | null;
+  /** Why the secret was not put in, or `null` if it was. */
+  refused: string | null;
 }
 /** A process that a command left running. */
 interface Survivor {
@@ -784,7 +803,80 @@ interface ConfineOptions {
    * @example await bash('npm test', { confine: { require: ['files'] } });
    */
   require?: ConfinePart[] | undefined;
+  /**
+   * Secrets that commands use and cannot read, by the variables in which they see a stand-in: a text of the same form
+   * that is worth nothing elsewhere. The gate of the commands puts the value in its place, in requests over TLS to the
+   * hosts of the secret, which are allowed by that. At most 64. `'network'` and `'processes'` are then required.
+   * Refused with network `'full'`. A variable of `env`, and one by which programs are steered, such as `PATH`, is
+   * refused.
+   *
+   * @default {}
+   * @example await bash('gh api user', {
+   *   confine: { secrets: { GITHUB_TOKEN: { value: token, hosts: ['api.github.com'] } } },
+   * });
+   */
+  secrets?: Record<string, Secret> | undefined;
 }
+/** A secret that commands use and cannot read. */
+interface Secret {
+  /**
+   * The value: 8 bytes to 64 KiB, with at least 8 letters and digits. A function is called before the first command,
+   * and before later ones after `ttlMs`. If it fails, the gate answers requests with 407 and the reason.
+   *
+   * @example { value: () => keychain.get('github'), hosts: ['api.github.com'] }
+   */
+  value: string | (() => string | Promise<string>);
+  /** Names and `*.domain`, each with an optional port, as in `network.allow`. Addresses are refused. */
+  hosts: string[];
+  /**
+   * Where the value may be put in: `'bearer'` and `'basic'` in `Authorization`, `'header'` in any header, `'query'` in
+   * the URL, `'body'` in forms and JSON. A stand-in anywhere else in a request is answered with 403.
+   *
+   * @default any header, and the user and password of Basic
+   */
+  as?: SecretPlace | SecretPlace[] | undefined;
+  /**
+   * Methods for which the secret may be used. `*` stands for any characters. Others are answered with 403.
+   *
+   * @default all
+   */
+  methods?: string[] | undefined;
+  /**
+   * Paths for which the secret may be used, such as `/repos/acme/*`, in which `*` stands for any characters. Others are
+   * answered with 403, and so are paths that servers read in several ways, such as `/a/../b`.
+   *
+   * @default all
+   */
+  paths?: string[] | undefined;
+  /**
+   * Whether the value is put in although a command sends no `Authorization`. No variable is set then. It needs `as`:
+   * `'bearer'`, or `'basic'` with a value `user:password`.
+   *
+   * @default false
+   */
+  inject?: boolean | undefined;
+  /**
+   * The path of a file in which commands find the stand-in, in place of a variable: the file of that path on this
+   * machine, which must exist, or `template`. It is read-only.
+   *
+   * @default a variable
+   */
+  file?: string | undefined;
+  /**
+   * The content of the file, in which `${NAME}` is the stand-in.
+   *
+   * @default the content of the file on this machine
+   */
+  template?: string | undefined;
+  /**
+   * Milliseconds after which a function is called again.
+   *
+   * @default it is called once
+   */
+  ttlMs?: number | undefined;
+}
+/** Where a secret may be put into a request. */
+type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body' | 'sigv4';
 /** Hosts that can be reached. */
 interface ConfineNetwork {
   /**
@@ -3856,4 +3948,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type Committed, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type Draft, type DraftChanges, type DraftChangesOptions, type DraftCommitOptions, type DraftDiffOptions, type DraftHandle, type DraftInfo, type DraftOptions, type DraftPaths, type DraftReadOptions, type DraftReason, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type ListDraftsOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedDraft, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PathReason, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, drafts, estimateTokens, highlight, listChecks, openDraft, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type Committed, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type Draft, type DraftChanges, type DraftChangesOptions, type DraftCommitOptions, type DraftDiffOptions, type DraftHandle, type DraftInfo, type DraftOptions, type DraftPaths, type DraftReadOptions, type DraftReason, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type ListDraftsOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedDraft, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PathReason, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type Secret, type SecretPlace, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, drafts, estimateTokens, highlight, listChecks, openDraft, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -30,6 +30,28 @@ pub struct Confinement {
     pub denied_total: f64,
     /// The path of the private `/tmp` on the host, or `null` if it is shared.
     pub tmp: Option<String>,
+    /// What secrets were used for, or refused, at most 50 entries.
+    pub secrets: Vec<SecretUse>,
+}
+
+/// Equal requests that were made with a secret, or would have been.
+#[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Serialize)]
+pub struct SecretUse {
+    /// The name of the secret.
+    pub name: String,
+    /// The host, with its port unless that is 443.
+    pub host: String,
+    /// The method of the request. Empty if the connection was not opened.
+    pub method: String,
+    /// The path of the request, without its query. Empty if the connection was not opened.
+    pub path: String,
+    /// The number of requests.
+    pub count: f64,
+    /// The status of the host's answer, or `null` if there was none.
+    pub status: Option<u16>,
+    /// Why the secret was not put in, or `null` if it was.
+    pub refused: Option<String>,
 }
 
 /// A part that cannot be held on this machine.
@@ -101,7 +123,15 @@ impl From<confine_policy::ConfinementReport> for Confinement {
             denied: held.denials.listed.into_iter().map(Denial::from).collect(),
             denied_total: number(held.denials.total),
             tmp: held.tmp.map(|path| path.to_string_lossy().into_owned()),
+            secrets: held.denials.secrets.0.into_iter().map(SecretUse::from).collect(),
         }
+    }
+}
+
+impl From<confine_policy::SecretUse> for SecretUse {
+    fn from(of: confine_policy::SecretUse) -> Self {
+        let confine_policy::SecretUse { name, host, method, path, count, status, refused } = of;
+        Self { name, host, method, path, count: number(count), status, refused }
     }
 }
 

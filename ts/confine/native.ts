@@ -1,11 +1,13 @@
+import { invalid } from '../core/checks.ts';
 import { OWNER, type Owner } from '../core/world.ts';
 import { pathOn } from '../target/handle.ts';
 import type { CommandOptions } from '../types.ts';
+import { nativeSecrets } from './secrets.ts';
 import type { ConfineOptions, ConfineSetting } from './types.ts';
 
 /** The world of a command, for the addon. */
 interface NativeConfinement {
-  options: ConfineOptions & { store?: string };
+  options: Omit<ConfineOptions, 'secrets'> & { store?: string; secrets?: Record<string, unknown> };
   /** The owner of the world, by its number. Left out: the plain calls of the host. */
   owner?: number;
   /** The owner's directory, an absolute path. If left out, the directory of the command. */
@@ -18,11 +20,18 @@ interface NativeConfinement {
 export function nativeConfinement(given: CommandOptions): NativeConfinement | undefined {
   const options = confinementOf(given.confine);
   if (options === null) return undefined;
+  for (const name of Object.keys(options.secrets ?? {})) {
+    if (given.env?.[name] !== undefined) throw invalid(`env.${name}`, 'a value', 'left out: a secret has that name');
+  }
   const dir = typeof given.undo === 'object' ? given.undo.dir : undefined;
   const owner = (given as { [OWNER]?: Owner })[OWNER];
   return {
     // The store is hidden from the command.
-    options: dir === undefined ? options : { ...options, store: pathOn(given.target)(dir) },
+    options: {
+      ...options,
+      ...(dir !== undefined && { store: pathOn(given.target)(dir) }),
+      ...(options.secrets && { secrets: nativeSecrets(options.secrets) }),
+    },
     ...(owner && { owner: owner.number, root: owner.root, joins: owner.joins ?? false }),
   };
 }

@@ -1,4 +1,5 @@
 import { type Check, fields, invalid, oneOf, record, strings, wordOr } from '../core/checks.ts';
+import { SECRETS } from './secrets.ts';
 import type { ConfineNetwork, ConfineOptions } from './types.ts';
 
 const ports: Check = (value, name) => {
@@ -28,6 +29,7 @@ export const CONFINE: Check = wordOr(
     expose: ports,
     tmp: oneOf('private', 'shared'),
     caches: oneOf('overlay', 'shared', 'none'),
+    secrets: SECRETS,
     require: (value, name) => {
       strings(value, name);
       for (const part of value as string[]) oneOf('files', 'network', 'processes', 'syscalls')(part, name);

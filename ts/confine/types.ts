@@ -103,7 +103,82 @@ export interface ConfineOptions {
    * @example await bash('npm test', { confine: { require: ['files'] } });
    */
   require?: ConfinePart[] | undefined;
+  /**
+   * Secrets that commands use and cannot read, by the variables in which they see a stand-in: a text of the same form
+   * that is worth nothing elsewhere. The gate of the commands puts the value in its place, in requests over TLS to the
+   * hosts of the secret, which are allowed by that. At most 64. `'network'` and `'processes'` are then required.
+   * Refused with network `'full'`. A variable of `env`, and one by which programs are steered, such as `PATH`, is
+   * refused.
+   *
+   * @default {}
+   * @example await bash('gh api user', {
+   *   confine: { secrets: { GITHUB_TOKEN: { value: token, hosts: ['api.github.com'] } } },
+   * });
+   */
+  secrets?: Record<string, Secret> | undefined;
 }
+
+/** A secret that commands use and cannot read. */
+export interface Secret {
+  /**
+   * The value: 8 bytes to 64 KiB, with at least 8 letters and digits. A function is called before the first command,
+   * and before later ones after `ttlMs`. If it fails, the gate answers requests with 407 and the reason.
+   *
+   * @example { value: () => keychain.get('github'), hosts: ['api.github.com'] }
+   */
+  value: string | (() => string | Promise<string>);
+  /** Names and `*.domain`, each with an optional port, as in `network.allow`. Addresses are refused. */
+  hosts: string[];
+  /**
+   * Where the value may be put in: `'bearer'` and `'basic'` in `Authorization`, `'header'` in any header, `'query'` in
+   * the URL, `'body'` in forms and JSON. A stand-in anywhere else in a request is answered with 403.
+   *
+   * @default any header, and the user and password of Basic
+   */
+  as?: SecretPlace | SecretPlace[] | undefined;
+  /**
+   * Methods for which the secret may be used. `*` stands for any characters. Others are answered with 403.
+   *
+   * @default all
+   */
+  methods?: string[] | undefined;
+  /**
+   * Paths for which the secret may be used, such as `/repos/acme/*`, in which `*` stands for any characters. Others are
+   * answered with 403, and so are paths that servers read in several ways, such as `/a/../b`.
+   *
+   * @default all
+   */
+  paths?: string[] | undefined;
+  /**
+   * Whether the value is put in although a command sends no `Authorization`. No variable is set then. It needs `as`:
+   * `'bearer'`, or `'basic'` with a value `user:password`.
+   *
+   * @default false
+   */
+  inject?: boolean | undefined;
+  /**
+   * The path of a file in which commands find the stand-in, in place of a variable: the file of that path on this
+   * machine, which must exist, or `template`. It is read-only.
+   *
+   * @default a variable
+   */
+  file?: string | undefined;
+  /**
+   * The content of the file, in which `${NAME}` is the stand-in.
+   *
+   * @default the content of the file on this machine
+   */
+  template?: string | undefined;
+  /**
+   * Milliseconds after which a function is called again.
+   *
+   * @default it is called once
+   */
+  ttlMs?: number | undefined;
+}
+
+/** Where a secret may be put into a request. */
+export type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body' | 'sigv4';
 
 /** Hosts that can be reached. */
 export interface ConfineNetwork {

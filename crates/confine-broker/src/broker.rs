@@ -7,17 +7,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use bytes::Bytes;
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use tokio::sync::mpsc;
 
-use confine_policy::{SecretRule, SecretUse};
+use confine_policy::{SecretRule, SecretUse, WorldSecrets};
 
 use super::authority::WorldAuthority;
 use super::host_secrets::StandIns;
 use super::opened_connection::serve_connection;
 use super::secret_vault::SecretVault;
-use super::upstream::{UpstreamConfigs, system_roots};
+use super::stream_replacer::{Replacements, StreamReplacer};
+use super::upstream::{UpstreamConfigs, host_roots};
 
 /// The most connections that are opened at once.
 const CONNECTIONS: usize = 1024;
@@ -101,8 +103,27 @@ pub(crate) struct BrokerParts {
     pub authority: WorldAuthority,
     pub configs: UpstreamConfigs,
     pub stand_ins: Arc<StandIns>,
+    /// All forms of all stand-ins.
+    pub texts: Option<Arc<Replacements>>,
     pub vault: Arc<SecretVault>,
     pub events: EventSink,
+}
+
+/// Looks for stand-ins in bytes, in any form and across pieces.
+#[derive(Debug)]
+pub struct StandInSearch {
+    stream: Option<StreamReplacer>,
+    stand_ins: Arc<StandIns>,
+}
+
+impl StandInSearch {
+    /// Takes the next bytes. Returns the name of the secret whose stand-in they complete.
+    pub fn find(&mut self, bytes: &[u8]) -> Option<String> {
+        let stream = self.stream.as_mut()?;
+        stream.push(Bytes::copy_from_slice(bytes));
+        let number = self.stand_ins.find(stream.found()?)?;
+        Some(self.stand_ins.rules[number].name.clone())
+    }
 }
 
 /// Opens connections in a thread of its own.
@@ -117,8 +138,8 @@ impl Broker {
     ///
     /// # Errors
     /// If the system has no random numbers or no thread.
-    pub fn start(rules: Vec<SecretRule>, host: OwnedFd, events: EventSink) -> io::Result<Self> {
-        Self::trusting(rules, host, events, system_roots())
+    pub fn start(secrets: WorldSecrets, host: OwnedFd, events: EventSink) -> io::Result<Self> {
+        Self::trusting(secrets.rules, host, events, host_roots(&secrets.authorities))
     }
 
     /// Starts the thread. Hosts are trusted if one of these authorities vouches for them.
@@ -129,10 +150,13 @@ impl Broker {
         roots: RootCertStore,
     ) -> io::Result<Self> {
         let provider = Arc::new(provider());
+        let authority = WorldAuthority::new(&rules, Arc::clone(&provider)).map_err(io::Error::other)?;
+        let stand_ins = Arc::new(StandIns::new(rules));
         let parts = Arc::new(BrokerParts {
-            authority: WorldAuthority::new(&rules, Arc::clone(&provider)).map_err(io::Error::other)?,
+            authority,
             configs: UpstreamConfigs::new(roots, &provider).map_err(io::Error::other)?,
-            stand_ins: Arc::new(StandIns::new(rules)),
+            texts: stand_ins.in_body(&[]).map(Arc::new),
+            stand_ins,
             vault: Arc::new(SecretVault::new(host)),
             events,
         });
@@ -164,9 +188,12 @@ impl Broker {
         self.parts.stand_ins.has_host(name, port)
     }
 
-    /// Returns the name of the secret whose stand-in is in these bytes, in any form.
-    pub fn find_stand_in(&self, bytes: &[u8]) -> Option<&str> {
-        self.parts.stand_ins.find(bytes).map(|number| self.parts.stand_ins.rules[number].name.as_str())
+    /// Returns a search for stand-ins in the bytes of a connection that is not opened.
+    pub fn search(&self) -> StandInSearch {
+        StandInSearch {
+            stream: self.parts.texts.as_ref().map(|texts| StreamReplacer::new(Arc::clone(texts))),
+            stand_ins: Arc::clone(&self.parts.stand_ins),
+        }
     }
 
     /// Opens a connection.

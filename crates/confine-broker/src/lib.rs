@@ -36,5 +36,4 @@ mod tests;
 mod text_forms;
 mod upstream;
 
-pub use broker::{Broker, BrokerEvent, ConnectionOrigin, EventSink, TlsConnection};
-pub use secret_vault::{ValueAnswer, ValueQuestion};
+pub use broker::{Broker, BrokerEvent, ConnectionOrigin, EventSink, StandInSearch, TlsConnection};

@@ -8,10 +8,9 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use confine_policy::SecretRule;
+use confine_policy::{SecretRule, ValueAnswer, ValueQuestion};
 
 /// The largest answer, in bytes: a value and what postcard adds.
 const LARGEST: usize = 64 * 1024 + 64;
@@ -24,16 +23,6 @@ const REMEMBERED: usize = 4;
 
 /// A value, whose memory is overwritten at its end.
 pub(crate) type SecretValue = Arc<Zeroizing<String>>;
-
-/// A question to the host. It travels with a socket for its answer.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct ValueQuestion {
-    /// The stand-in of the value.
-    pub stand_in: String,
-}
-
-/// The answer of the host: a value, or why there is none.
-pub type ValueAnswer = Result<String, String>;
 
 /// A value and when it was asked for, the newest first.
 type KnownValues = Vec<(SecretValue, Instant)>;

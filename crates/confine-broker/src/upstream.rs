@@ -10,9 +10,12 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};
+use rustls_native_certs::{load_certs_from_paths, load_native_certs};
 use tokio::net::TcpStream;
 use tokio::sync::{Mutex, watch};
 use tokio_rustls::TlsConnector;
+
+use confine_policy::HostAuthorities;
 
 use super::authority::Protocol;
 use super::exchange::target_for;
@@ -61,10 +64,18 @@ impl UpstreamConfigs {
     }
 }
 
-/// Returns the system's authorities, as they are now. A certificate that cannot be read is left out.
-pub(crate) fn system_roots() -> RootCertStore {
+/// Returns the authorities of the host, as they are now. A certificate that cannot be read is left out.
+pub(crate) fn host_roots(authorities: &HostAuthorities) -> RootCertStore {
     let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    for file in authorities.files() {
+        roots.add_parsable_certificates(load_certs_from_paths(Some(file), None).certs);
+    }
+    for directory in &authorities.directories {
+        roots.add_parsable_certificates(load_certs_from_paths(None, Some(directory)).certs);
+    }
+    if authorities.system.is_empty() {
+        roots.add_parsable_certificates(load_native_certs().certs);
+    }
     roots
 }
 

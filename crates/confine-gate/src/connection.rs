@@ -12,7 +12,7 @@ use sys::{PollEvent, PollInterest};
 
 use super::dns::DnsTcpStream;
 use super::handshake::{DialledDestination, HandshakeInspector, HandshakeMismatch};
-use super::relay::{ConnectionRelay, RelayEnd, RelaySide, reset};
+use super::relay::{ConnectionRelay, RelayEnd, RelaySide, SecretGuard, reset};
 
 /// Time limit for the resolution of a name.
 const RESOLVING: Duration = Duration::from_secs(30);
@@ -68,6 +68,10 @@ pub(super) enum ConnectionNeed {
     End,
     /// A refusal.
     Refuse(HandshakeMismatch),
+    /// The broker, which opens the connection.
+    Broker,
+    /// A refusal, because the bytes hold the stand-in of this secret.
+    RefuseLeak(String),
 }
 
 /// The stage of a connection.
@@ -96,6 +100,8 @@ pub(super) struct GatedConnection {
     pub dialled: Option<DialledDestination>,
     stage: ConnectionStage,
     deadline: Option<Instant>,
+    /// What is done for secrets once both sides are connected.
+    pub secrets: SecretGuard,
     /// The interest in the client and in the server. `None`: the poller does not know the socket.
     pub(super) watched: [Option<PollInterest>; 2],
 }
@@ -104,7 +110,15 @@ impl GatedConnection {
     /// Returns a connection that was accepted.
     pub fn new(client: TcpStream, from: SocketAddr, to: SocketAddr) -> Self {
         let deadline = Some(Instant::now() + RESOLVING);
-        Self { from, to, dialled: None, stage: ConnectionStage::Waiting(client), deadline, watched: [None; 2] }
+        Self {
+            from,
+            to,
+            dialled: None,
+            stage: ConnectionStage::Waiting(client),
+            deadline,
+            secrets: SecretGuard::default(),
+            watched: [None; 2],
+        }
     }
 
     /// Returns when the connection has waited long enough.
@@ -229,6 +243,7 @@ impl GatedConnection {
                 client,
                 server,
                 self.dialled.clone().map(HandshakeInspector::new),
+                std::mem::take(&mut self.secrets),
             ));
         }
         self.go_on(buffer)
@@ -240,10 +255,20 @@ impl GatedConnection {
             Ok(()) => ConnectionNeed::Event,
             Err(RelayEnd::Closed) => ConnectionNeed::End,
             Err(RelayEnd::Refused(mismatch)) => ConnectionNeed::Refuse(mismatch),
+            Err(RelayEnd::Tls) => ConnectionNeed::Broker,
+            Err(RelayEnd::Leaked(name)) => ConnectionNeed::RefuseLeak(name),
             Err(RelayEnd::Reset) => {
                 self.reset();
                 ConnectionNeed::End
             }
+        }
+    }
+
+    /// Returns the sockets of an open connection.
+    pub fn into_sockets(self) -> Option<(TcpStream, TcpStream)> {
+        match self.stage {
+            ConnectionStage::Open(relay) => Some(relay.into_sockets()),
+            _ => None,
         }
     }
 

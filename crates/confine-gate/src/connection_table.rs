@@ -96,10 +96,15 @@ impl ConnectionTable {
 
     /// Removes a connection. Its sockets close.
     pub fn remove(&mut self, slot: usize) {
-        if let Some(place) = self.places.get_mut(slot).and_then(Option::take) {
-            self.count_kept_bytes(place.connection.kept_bytes(), 0);
-            self.free.push(slot);
-        }
+        drop(self.take(slot));
+    }
+
+    /// Takes a connection out of the table. The poller may know its sockets.
+    pub fn take(&mut self, slot: usize) -> Option<GatedConnection> {
+        let place = self.places.get_mut(slot).and_then(Option::take)?;
+        self.count_kept_bytes(place.connection.kept_bytes(), 0);
+        self.free.push(slot);
+        Some(place.connection)
     }
 
     /// Registers the events that the connection at a place waits for with the poller. Returns whether all are

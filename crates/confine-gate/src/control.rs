@@ -13,7 +13,7 @@ use super::refusals::GateRefusals;
 use super::world_loopback::AddressFamilies;
 
 /// The largest message, in bytes.
-pub(super) const LARGEST: usize = 128 * 1024;
+pub(super) const LARGEST: usize = 256 * 1024;
 /// Time a gate may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) enum GateRequest {
     /// Whether the gate listens.
     Started,
+    /// The certificate of the world's authority, as PEM.
+    Certificate,
     /// The refusals.
     Take(Option<String>),
     /// Whether a server listens at a port of the world's loopback.
@@ -52,6 +54,8 @@ pub(super) enum GateAnswer {
     Started,
     /// The gate could not start: the step in words, and the system's error number.
     Failed(String, i32),
+    /// The certificate. `None`: the world has no secrets.
+    Certificate(Option<String>),
     /// The refusals.
     Taken(GateRefusals),
     /// Whether a server listens.
@@ -91,6 +95,14 @@ impl GateControl {
                 let error = io::Error::from_raw_os_error(errno);
                 Err(io::Error::new(error.kind(), format!("{step}: {error}")))
             }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Returns the certificate that the programs of the world have to trust, as PEM. `None`: the world has no secrets.
+    pub fn certificate(&self) -> io::Result<Option<String>> {
+        match self.ask(&GateRequest::Certificate)? {
+            GateAnswer::Certificate(pem) => Ok(pem),
             _ => Err(io::ErrorKind::InvalidData.into()),
         }
     }

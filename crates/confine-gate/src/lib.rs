@@ -14,6 +14,7 @@
 //! | `allowed_hosts`, `forbidden_addresses`, `name_addresses`, `connection_decision` | names and addresses that may be reached; pure |
 //! | `dns`, `resolver_pool` | queries and their answers; the host's resolver, in threads |
 //! | `handshake` | the name that a program gives to a server |
+//! | `broker_events` | connections to the hosts of secrets, which `confine_broker` opens |
 //! | `connection`, `connection_table`, `relay` | the bytes of connections |
 //! | `refusals`, `refusal_recorder` | refusals, with the program that tried |
 //! | `status_board` | numbers that one process of a world posts for the others |
@@ -33,6 +34,7 @@
 //! world, and it ends with that world.
 
 mod allowed_hosts;
+mod broker_events;
 mod connection;
 mod connection_decision;
 mod connection_table;

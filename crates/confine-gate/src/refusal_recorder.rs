@@ -7,7 +7,8 @@ use std::time::Instant;
 use nix::unistd::Pid;
 
 use crate::{WorldStatusBoard, WorldStatusSlot};
-use confine_policy::SuggestedGrant;
+use confine_broker::ConnectionOrigin;
+use confine_policy::{SecretUse, SuggestedGrant};
 use sys::InternetTransport;
 
 use super::refusals::{CountedRefusal, GateRefusals, RefusalLog};
@@ -74,11 +75,33 @@ impl RefusalRecorder {
         self.record((sys::process_program(process).executable, sys::variable_of(process, &self.variable)), attempted);
     }
 
+    /// Records a use of a secret.
+    pub fn record_use(&mut self, mark: Option<String>, of: SecretUse) {
+        self.log.add_use(mark, of);
+        self.post();
+    }
+
+    /// Records an attempt of a command that is known.
+    pub fn record_attempt_in(&mut self, origin: ConnectionOrigin, attempted: RefusedAttempt) {
+        self.record((origin.program, origin.mark), attempted);
+    }
+
+    /// Returns the command with a socket.
+    pub fn origin(&mut self, transport: InternetTransport, from: SocketAddr) -> ConnectionOrigin {
+        let (program, mark) = self.find_program(transport, from).unwrap_or_default();
+        ConnectionOrigin { program, mark: mark.filter(|mark| mark.len() <= LONGEST_MARK) }
+    }
+
     fn record(&mut self, (program, mark): (String, Option<String>), attempted: RefusedAttempt) {
         let RefusedAttempt { target, grant, to, .. } = attempted;
         let mark = mark.filter(|mark| mark.len() <= LONGEST_MARK);
         let program = program.strip_suffix(" (deleted)").unwrap_or(&program).to_owned();
         self.log.add(mark, CountedRefusal { target, program, count: 1, grant, address: to });
+        self.post();
+    }
+
+    /// Tells the world's processes that there is something to take.
+    fn post(&mut self) {
         self.refused += 1;
         // If this fails, a shim misses a record, and nothing else is lost.
         let _ = self.board.as_ref().map_or(Ok(()), |board| board.post(WorldStatusSlot::Refusals, self.refused));

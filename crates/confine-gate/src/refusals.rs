@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use confine_policy::{CommandDenials, DenialKind, LISTED, SuggestedGrant};
+use confine_policy::{CommandDenials, DenialKind, LISTED, SecretUse, SecretUses, SuggestedGrant};
 
 /// Commands whose refusals are kept until they are taken. Beyond that, the refusals of the oldest command are dropped.
 const COMMANDS: usize = 64;
@@ -31,6 +31,8 @@ pub struct GateRefusals {
     pub listed: Vec<CountedRefusal>,
     /// The number of all attempts.
     pub total: u64,
+    /// What secrets were used for, or refused.
+    pub secrets: SecretUses,
 }
 
 /// A connection that a program tried to open, as the listener of its shim saw it.
@@ -58,13 +60,14 @@ impl GateRefusals {
     fn merge(&mut self, other: Self) {
         let listed: u64 = other.listed.iter().map(|one| one.count).sum();
         self.total += other.total.saturating_sub(listed);
+        self.secrets.merge(other.secrets);
         other.listed.into_iter().for_each(|refused| self.add(refused));
     }
 
     /// Turns the refusals into denials. A refusal without a program gets the program that tried to reach the same
     /// address.
     pub fn into_denials(self, attempts: &[ConnectionAttempt]) -> CommandDenials {
-        let mut denials = CommandDenials::default();
+        let mut denials = CommandDenials { secrets: self.secrets, ..CommandDenials::default() };
         let listed: u64 = self.listed.iter().map(|one| one.count).sum();
         for CountedRefusal { target, program, count, grant, address } in self.listed {
             let attempt = || attempts.iter().find(|attempt| Some(without_v4_mapping(attempt.address)) == address);
@@ -93,15 +96,24 @@ pub(super) struct RefusalLog(Vec<(Option<String>, GateRefusals)>);
 impl RefusalLog {
     /// Counts an attempt of the command with this mark. `None`: the command is unknown.
     pub fn add(&mut self, mark: Option<String>, refused: CountedRefusal) {
-        if let Some((_, refusals)) = self.0.iter_mut().find(|(of, _)| *of == mark) {
-            return refusals.add(refused);
-        }
-        if self.0.len() == COMMANDS {
-            self.0.remove(0);
-        }
-        let mut refusals = GateRefusals::default();
-        refusals.add(refused);
-        self.0.push((mark, refusals));
+        self.of(mark).add(refused);
+    }
+
+    /// Counts a use of a secret by the command with this mark.
+    pub fn add_use(&mut self, mark: Option<String>, of: SecretUse) {
+        self.of(mark).secrets.add(of);
+    }
+
+    fn of(&mut self, mark: Option<String>) -> &mut GateRefusals {
+        let known = self.0.iter().position(|(of, _)| *of == mark);
+        let at = known.unwrap_or_else(|| {
+            if self.0.len() == COMMANDS {
+                self.0.remove(0);
+            }
+            self.0.push((mark, GateRefusals::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
     }
 
     /// Takes the refusals of a command and of unknown commands, or all.

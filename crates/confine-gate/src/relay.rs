@@ -6,9 +6,13 @@ use std::os::fd::AsFd;
 
 use nix::sys::socket::{setsockopt, sockopt};
 
+use confine_broker::StandInSearch;
 use sys::PollInterest;
 
 use super::handshake::{ForwardingDecision, HandshakeInspector, HandshakeMismatch};
+
+/// The first byte of a handshake of TLS (RFC 8446, 5.1).
+const TLS_HANDSHAKE: u8 = 22;
 
 /// Reads of one direction in a row, after which other connections get their turn.
 const TURNS: usize = 8;
@@ -22,6 +26,10 @@ pub(super) enum RelayEnd {
     Reset,
     /// The handshake names another host.
     Refused(HandshakeMismatch),
+    /// The connection begins with TLS, and is one to open.
+    Tls,
+    /// The bytes hold the stand-in of this secret.
+    Leaked(String),
 }
 
 impl From<io::Error> for RelayEnd {
@@ -102,15 +110,67 @@ pub(super) struct ConnectionRelay {
     up: RelayDirection,
     down: RelayDirection,
     inspector: Option<HandshakeInspector>,
+    secrets: SecretGuard,
+}
+
+/// What a relay does for secrets.
+#[derive(Debug, Default)]
+pub(super) struct SecretGuard {
+    /// Whether the connection is opened if it begins with TLS.
+    pub opens: bool,
+    /// Looks for stand-ins in bytes that are not those of TLS.
+    pub search: Option<StandInSearch>,
+    /// Whether the first byte is known.
+    pub begun: bool,
+}
+
+impl SecretGuard {
+    /// Reads the first byte of a client without taking it. Returns whether there is one, or an end.
+    fn begin(&mut self, client: &TcpStream) -> Result<bool, RelayEnd> {
+        if self.begun || (!self.opens && self.search.is_none()) {
+            return Ok(true);
+        }
+        let mut first = [0];
+        match client.peek(&mut first) {
+            Ok(0) => {}
+            Ok(_) if first[0] == TLS_HANDSHAKE && self.opens => return Err(RelayEnd::Tls),
+            Ok(_) if first[0] == TLS_HANDSHAKE => self.search = None,
+            Ok(_) => {}
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+                return Ok(false);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.begun = true;
+        Ok(true)
+    }
+
+    /// Looks for a stand-in in the next bytes of the client.
+    fn check(&mut self, bytes: &[u8]) -> Result<(), RelayEnd> {
+        match self.search.as_mut().and_then(|search| search.find(bytes)) {
+            Some(name) => Err(RelayEnd::Leaked(name)),
+            None => Ok(()),
+        }
+    }
 }
 
 impl ConnectionRelay {
     /// Connects both sides. Without an inspector, the client's bytes are not read.
-    pub fn new(client: TcpStream, server: TcpStream, inspector: Option<HandshakeInspector>) -> Self {
+    pub fn new(
+        client: TcpStream,
+        server: TcpStream,
+        inspector: Option<HandshakeInspector>,
+        secrets: SecretGuard,
+    ) -> Self {
         for side in [&client, &server] {
             let _ = side.set_nodelay(true);
         }
-        Self { client, server, up: RelayDirection::default(), down: RelayDirection::default(), inspector }
+        Self { client, server, up: RelayDirection::default(), down: RelayDirection::default(), inspector, secrets }
+    }
+
+    /// Returns the sockets of the client and of the server.
+    pub fn into_sockets(self) -> (TcpStream, TcpStream) {
+        (self.client, self.server)
     }
 
     /// Returns the socket of a side.
@@ -148,9 +208,13 @@ impl ConnectionRelay {
     }
 
     fn go_up(&mut self, buffer: &mut [u8]) -> Result<(), RelayEnd> {
-        let Self { client, server, up, inspector, .. } = self;
+        let Self { client, server, up, inspector, secrets, .. } = self;
+        if !secrets.begin(client)? {
+            return Ok(());
+        }
         for _ in 0..TURNS {
             let Some(bytes) = next(up, client, server, buffer)? else { return Ok(()) };
+            secrets.check(bytes)?;
             match inspector.as_mut().map_or(Ok(ForwardingDecision::Pass), |inspector| inspector.feed(bytes))? {
                 ForwardingDecision::Pass => up.pass(bytes, server)?,
                 ForwardingDecision::ReplaceWith(bytes) => up.pass(&bytes, server)?,
@@ -160,7 +224,7 @@ impl ConnectionRelay {
     }
 
     fn go_down(&mut self, buffer: &mut [u8]) -> Result<(), RelayEnd> {
-        let Self { client, server, up, down, inspector } = self;
+        let Self { client, server, up, down, inspector, .. } = self;
         for _ in 0..TURNS {
             let Some(bytes) = next(down, server, client, buffer)? else { return Ok(()) };
             if let Some(inspector) = inspector {

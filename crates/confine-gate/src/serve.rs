@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use super::broker_events::GateBroker;
 use super::control::{self, GateAnswer};
 use super::link_sockets::{LinkSockets, wait_for};
 use super::resolver_pool::{self, ResolverPool};
@@ -45,7 +46,7 @@ fn report_error(control: &OwnedFd, error: &GateError) {
 }
 
 /// Opens all sockets on which a gate listens. This process has one thread.
-fn open(setup: GateSetup) -> Result<GateServer, GateError> {
+fn open(mut setup: GateSetup) -> Result<GateServer, GateError> {
     let (sockets, spring) = match &setup.network {
         GateNetwork::Namespaces(namespaces) => open_in_namespaces(namespaces, &setup)?,
         GateNetwork::HostLoopback(_) => (LinkSockets::default(), None),
@@ -53,7 +54,9 @@ fn open(setup: GateSetup) -> Result<GateServer, GateError> {
     // From here on the gate reads bytes from programs of the world. It needs no privileges besides dialling.
     give_up_privileges();
     let pool = ResolverPool::new(resolver_pool::by_host).map_err(GateError::at_step("no pipe could be made"))?;
-    GateServer::new(setup, sockets, spring, pool).map_err(GateError::at_step("readiness cannot be waited for"))
+    let broker = setup.secrets.take().map(|(secrets, host)| GateBroker::start(secrets, host)).transpose();
+    let broker = broker.map_err(GateError::at_step("the broker of secrets could not start"))?;
+    GateServer::new(setup, sockets, spring, pool, broker).map_err(GateError::at_step("readiness cannot be waited for"))
 }
 
 /// Opens the sockets in the namespaces of a world.

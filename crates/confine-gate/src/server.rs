@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,20 +14,25 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
+use confine_broker::{BrokerEvent, TlsConnection};
+use confine_policy::SecretUse;
 use sys::{DescriptorPoller, InternetTransport, NamespaceKind, PollInterest};
 
 use super::allowed_hosts::AllowedHosts;
+use super::broker_events::GateBroker;
 use super::connection::{ConnectionNeed, DialCandidate, GatedConnection};
 use super::connection_decision::{self, ConnectionDecision, RefusedTarget};
 use super::connection_table::{ConnectionTable, place_of};
 use super::control::{self, GateAnswer, GateRequest, RequestedConnection};
 use super::dns::{UnpairedQueries, WorldResolver};
+use super::handshake::DialledDestination;
 use super::link::is_resolver;
 use super::link_sockets::LinkSockets;
 use super::name_addresses::NameAddressTable;
 use super::opening_packets;
 use super::refusal_recorder::{RefusalRecorder, RefusedAttempt};
 use super::refusals::without_v4_mapping;
+use super::relay::{self, RelaySide, SecretGuard};
 use super::resolver_pool::ResolverPool;
 use super::setup::{GateNetwork, GateSetup};
 use super::socket_factory::NamespacedSocketFactory;
@@ -50,10 +55,16 @@ const OPENINGS: u64 = 3;
 const RESOLVER: u64 = 4;
 const LISTENER: u64 = 5;
 const EXPOSED: u64 = 6;
-const CONNECTION: u64 = 7;
+const BROKER: u64 = 7;
+const CONNECTION: u64 = 8;
 
 fn token(kind: u64, index: usize) -> u64 {
     kind << 32 | index as u64
+}
+
+/// Returns the target of a denial that names a secret.
+fn leaked_target(name: &str, to: &str) -> String {
+    format!("{to} ({name})")
 }
 
 /// The sockets on which connections and queries arrive.
@@ -102,6 +113,8 @@ pub(super) struct GateServer {
     /// Connections that wait for the addresses of a name.
     waiting: HashMap<String, Vec<(usize, u64)>>,
     connections: ConnectionTable,
+    /// Opens connections to the hosts of secrets.
+    broker: Option<GateBroker>,
 }
 
 impl GateServer {
@@ -111,6 +124,7 @@ impl GateServer {
         sockets: LinkSockets,
         spring: Option<NamespacedSocketFactory>,
         pool: ResolverPool,
+        broker: Option<GateBroker>,
     ) -> io::Result<Self> {
         let GateSetup { rules, names, exposed, network, lifeline, control, variable, board, .. } = setup;
         let mut listeners: Vec<_> =
@@ -144,11 +158,13 @@ impl GateServer {
             pool,
             waiting: HashMap::new(),
             connections: ConnectionTable::new(CONNECTION),
+            broker,
         };
         let add = |fd: BorrowedFd<'_>, kind, index| gate.poller.add(fd, token(kind, index), PollInterest::READ);
         add(gate.lifeline.as_fd(), LIFELINE, 0)?;
         add(gate.control.as_fd(), CONTROL, 0)?;
         add(gate.pool.as_fd(), RESOLVED, 0)?;
+        gate.broker.iter().try_for_each(|broker| add(broker.as_fd(), BROKER, 0))?;
         gate.entrances.openings.iter().try_for_each(|fd| add(fd.as_fd(), OPENINGS, 0))?;
         for (index, socket) in gate.entrances.resolvers.iter().enumerate() {
             socket.set_nonblocking(true)?;
@@ -181,6 +197,7 @@ impl GateServer {
                     RESOLVER => self.on_query(index),
                     LISTENER => drop(self.on_arrivals(index)),
                     EXPOSED => self.on_visitors(index),
+                    BROKER => self.on_broker_events(),
                     _ => {
                         let (slot, side) = place_of(index);
                         self.step(slot, |connection, buffer| connection.on_event(side, *event, buffer));
@@ -206,8 +223,12 @@ impl GateServer {
         };
         let answer = match request {
             GateRequest::Started => GateAnswer::Started,
+            GateRequest::Certificate => {
+                GateAnswer::Certificate(self.broker.as_ref().map(|of| of.broker.certificate().to_owned()))
+            }
             GateRequest::Take(mark) => {
                 self.catch_up();
+                self.on_broker_events();
                 GateAnswer::Taken(self.recorder.take(mark.as_deref()))
             }
             GateRequest::Listens(port) => GateAnswer::Listens(self.listens(port)),
@@ -429,10 +450,83 @@ impl GateServer {
         }
     }
 
+    /// Records what happened in opened connections.
+    fn on_broker_events(&mut self) {
+        let events = self.broker.as_ref().map(GateBroker::take).unwrap_or_default();
+        for event in events {
+            let (origin, target) = match event {
+                BrokerEvent::Used { origin, of } => {
+                    self.recorder.record_use(origin.mark, of);
+                    continue;
+                }
+                BrokerEvent::Leaked { origin, name, to } => (origin, leaked_target(&name, &to)),
+                BrokerEvent::OtherName { origin, target } | BrokerEvent::Distrusted { origin, target } => {
+                    (origin, target)
+                }
+            };
+            let from = (Ipv4Addr::UNSPECIFIED, 0).into();
+            let transport = InternetTransport::Tcp;
+            let attempted = RefusedAttempt { target, grant: None, transport, from, to: None };
+            self.recorder.record_attempt_in(origin, attempted);
+        }
+    }
+
+    /// Gives an open connection to the broker.
+    fn open(&mut self, slot: usize) {
+        let Some(connection) = self.connections.take(slot) else { return };
+        let sides = [RelaySide::Client, RelaySide::Server];
+        for (socket, _) in sides.into_iter().filter_map(|side| connection.socket(side)) {
+            self.poller.remove(socket.as_fd());
+        }
+        let (from, port) = (connection.from, connection.to.port());
+        let Some(DialledDestination::Name { name, .. }) = connection.dialled.clone() else { return };
+        let (Some((client, server)), Some(broker)) = (connection.into_sockets(), &self.broker) else { return };
+        let origin = self.recorder.origin(InternetTransport::Tcp, from);
+        // A connection that finds no place is reset, as one that the gate itself has no place for.
+        if let Err(TlsConnection { client, server, .. }) =
+            broker.broker.open(TlsConnection { client, server, name, port, origin })
+        {
+            relay::reset(&client);
+            relay::reset(&server);
+        }
+    }
+
+    /// Refuses a connection whose bytes hold the stand-in of a secret.
+    fn refuse_leak(&mut self, slot: usize, name: &str) {
+        let Some((connection, _)) = self.connections.connection_at(slot) else { return };
+        let (from, to) = (connection.from, connection.to);
+        let host = match &connection.dialled {
+            Some(DialledDestination::Name { name, .. }) => name.clone(),
+            _ => to.ip().to_string(),
+        };
+        let origin = self.recorder.origin(InternetTransport::Tcp, from);
+        let refused = Some("the connection is not one in TLS to a host of the secret".to_owned());
+        let [method, path] = [(); 2].map(|()| String::new());
+        let of = SecretUse {
+            name: name.to_owned(),
+            host: format!("{host}:{}", to.port()),
+            method,
+            path,
+            count: 1,
+            status: None,
+            refused,
+        };
+        self.recorder.record_use(origin.mark, of);
+        self.refuse(slot, RefusedTarget { target: leaked_target(name, &format!("{host}:{}", to.port())), grant: None });
+    }
+
     /// Dials for a connection, or refuses it.
     fn go_to(&mut self, slot: usize, destination: ConnectionDecision) {
         match destination {
             ConnectionDecision::Dial(addresses, dialled) => {
+                if let (Some(broker), Some((connection, _))) = (&self.broker, self.connections.connection_at(slot)) {
+                    let port = connection.to.port();
+                    let opens = matches!(
+                        &dialled,
+                        DialledDestination::Name { name, .. } if broker.broker.has_host(name, port)
+                    );
+                    connection.secrets = SecretGuard { opens, search: Some(broker.broker.search()), begun: false };
+                }
                 let candidates = addresses.into_iter().map(DialCandidate::outside).collect();
                 self.step(slot, |connection, _| connection.go_to(candidates, Some(dialled)));
             }
@@ -466,6 +560,8 @@ impl GateServer {
             ConnectionNeed::Dial => self.dial(slot),
             ConnectionNeed::Answers => self.answer_queries(slot),
             ConnectionNeed::End => self.connections.remove(slot),
+            ConnectionNeed::Broker => self.open(slot),
+            ConnectionNeed::RefuseLeak(name) => self.refuse_leak(slot, &name),
             ConnectionNeed::Refuse(mismatch) => {
                 let Some((connection, _)) = self.connections.connection_at(slot) else { return };
                 let refusal = RefusedTarget::of_handshake(connection.dialled.as_ref(), connection.to, mismatch);

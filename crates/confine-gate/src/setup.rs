@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 use crate::WorldStatusBoard;
-use confine_policy::NetworkScope;
+use confine_policy::{NetworkScope, WorldSecrets};
 
 use super::allowed_hosts::AllowedHosts;
 use super::control::GateControl;
@@ -77,6 +77,8 @@ pub struct GateSetup {
     pub(super) isolated: bool,
     /// The board for the number of refusals.
     pub(super) board: Option<WorldStatusBoard>,
+    /// The secrets, and the socket over which the host is asked for their values.
+    pub(super) secrets: Option<(WorldSecrets, OwnedFd)>,
 }
 
 impl GateSetup {
@@ -99,7 +101,18 @@ impl GateSetup {
         let variable = variable.to_owned();
         let isolated = *network == NetworkScope::None;
         Ok((
-            Self { rules, names, exposed, network: place, lifeline, control: theirs, variable, isolated, board: None },
+            Self {
+                rules,
+                names,
+                exposed,
+                network: place,
+                lifeline,
+                control: theirs,
+                variable,
+                isolated,
+                board: None,
+                secrets: None,
+            },
             GateControl::new(ours),
         ))
     }
@@ -129,9 +142,23 @@ impl GateSetup {
 }
 
 impl GateSetup {
+    /// Lets the gate put secrets into requests. Returns the socket over which it asks for their values. `None`: there
+    /// are no secrets.
+    ///
+    /// # Errors
+    /// If no socket can be made.
+    pub fn with_secrets(mut self, secrets: &WorldSecrets) -> io::Result<(Self, Option<OwnedFd>)> {
+        if secrets.rules.is_empty() {
+            return Ok((self, None));
+        }
+        let (host, gate) = sys::packet_pair()?;
+        self.secrets = Some((secrets.clone(), gate));
+        Ok((self, Some(host)))
+    }
+
     /// Returns the descriptors that the process of the gate keeps.
     pub(super) fn descriptors(&self) -> Vec<RawFd> {
-        let Self { exposed, network, lifeline, control, board, .. } = self;
+        let Self { exposed, network, lifeline, control, board, secrets, .. } = self;
         let network: Vec<_> = match network {
             GateNetwork::Namespaces(GateNamespaces { user, gate, world }) => {
                 [user, gate].into_iter().flatten().chain([world]).map(AsFd::as_fd).collect()
@@ -139,6 +166,7 @@ impl GateSetup {
             GateNetwork::HostLoopback(loopback) => vec![loopback.descriptor()],
         };
         let some = network.into_iter().chain([lifeline, control].map(AsFd::as_fd)).chain(board.iter().map(AsFd::as_fd));
+        let some = some.chain(secrets.iter().map(|(_, host)| host.as_fd()));
         some.chain(exposed.iter().map(AsFd::as_fd)).map(|fd| fd.as_raw_fd()).collect()
     }
 }

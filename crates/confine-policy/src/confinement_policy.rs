@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ConfinementPart, MissingPart, SecretRule};
+use crate::{ConfinementPart, MissingPart, WorldSecrets};
 
 /// The starting point of a confinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -198,7 +198,7 @@ pub struct ConfinementPolicy {
     /// Parts that must hold.
     pub require: Vec<ConfinementPart>,
     /// The secrets that commands use. Their hosts may be reached.
-    pub secrets: Vec<SecretRule>,
+    pub secrets: WorldSecrets,
 }
 
 /// The reach of a confined command.
@@ -272,7 +272,7 @@ impl ConfinementPolicy {
             tmp: TmpPlacement::Private,
             caches: (CacheAccess::None, Vec::new()),
             require: Vec::new(),
-            secrets: Vec::new(),
+            secrets: WorldSecrets::default(),
         }
     }
 }

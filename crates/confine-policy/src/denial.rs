@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::secrets::SecretUses;
+
 /// The most denials that a result lists. Further denials are only counted.
 pub const LISTED: usize = 50;
 
@@ -69,9 +71,17 @@ pub struct CommandDenials {
     /// Files that were moved aside when the command ended, because git would have run what they name.
     #[serde(default)]
     pub aside: Vec<String>,
+    /// What secrets were used for, or refused.
+    #[serde(default)]
+    pub secrets: SecretUses,
 }
 
 impl CommandDenials {
+    /// Returns whether there is nothing to report.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0 && self.secrets.0.is_empty()
+    }
+
     /// Counts an attempt.
     pub fn add(&mut self, kind: DenialKind, target: &str, program: &str, grant: Option<SuggestedGrant>) {
         let (target, program) = (target.to_owned(), program.to_owned());
@@ -82,6 +92,7 @@ impl CommandDenials {
     pub fn merge(&mut self, other: Self) {
         self.aside.extend(other.aside);
         self.aside.truncate(LISTED);
+        self.secrets.merge(other.secrets);
         let listed: u64 = other.listed.iter().map(|denial| denial.count).sum();
         self.total += other.total.saturating_sub(listed);
         other.listed.into_iter().for_each(|denial| self.count(denial));

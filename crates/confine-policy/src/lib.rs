@@ -57,6 +57,6 @@ pub use policy_error::{PolicyError, PolicyFault};
 pub use raw::{RawConfine, RawNetwork, RawRead};
 pub use requested_access::{RequestedAccess, missing_access};
 pub use secrets::{
-    LISTED_USES, MOST_SECRETS, RawSecret, SecretPlace, SecretRule, SecretText, SecretUse, SecretUses, forget_values,
-    keep_values, value_of,
+    HostAuthorities, LISTED_USES, MOST_SECRETS, RawSecret, SecretPlace, SecretRule, SecretText, SecretUse, SecretUses,
+    ValueAnswer, ValueQuestion, WorldSecrets, value_of,
 };

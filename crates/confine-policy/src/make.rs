@@ -17,7 +17,7 @@ use super::option_paths::{
 use super::policy_environment::PolicyEnvironment;
 use super::policy_error::{PolicyError, PolicyFault};
 use super::raw::{RawConfine, RawNetwork, RawRead};
-use super::secrets::{SecretRule, secret_rules};
+use super::secrets::{SecretRule, world_secrets};
 use crate::ConfinementPart;
 
 /// The most entries of a list.
@@ -56,8 +56,8 @@ pub fn policy_beside(
     let protect = protected_paths(raw, &homes, host)?;
     let own_root = (profile == PolicyProfile::Workspace).then(|| root.path.clone());
     let write = outermost_paths(given.iter().map(|entry| entry.path.clone()).chain(own_root).collect());
-    let secrets = secret_rules(&raw.secrets, &homes, host)?;
-    let network = network(raw, &secrets)?;
+    let secrets = world_secrets(&raw.secrets, &homes, host)?;
+    let network = network(raw, &secrets.rules)?;
     let read = read(raw, &homes, host)?;
     hidden.extend(undo_store_paths(raw, &root, (&write, &read), host));
     // A path that is a link now may be a file later.
@@ -73,7 +73,7 @@ pub fn policy_beside(
             &[TmpPlacement::Private, TmpPlacement::Shared],
         )?,
         caches: caches(raw, &homes, host, &write, &hide)?,
-        require: required_parts(raw, &network)?,
+        require: required_parts(raw, &network, &secrets.rules)?,
         root: root.path.clone(),
         profile,
         git: git(raw, &homes, host)?,
@@ -352,7 +352,13 @@ fn caches(
     Ok((kind, outermost_paths(found.collect())))
 }
 
-fn required_parts(raw: &RawConfine, network: &NetworkScope) -> Result<Vec<ConfinementPart>, PolicyError> {
+/// Returns the parts that must hold. Without a network of its own and processes that it cannot read, a command would
+/// reach the values of secrets.
+fn required_parts(
+    raw: &RawConfine,
+    network: &NetworkScope,
+    secrets: &[SecretRule],
+) -> Result<Vec<ConfinementPart>, PolicyError> {
     let full = *network == NetworkScope::Full;
     let Some(given) = &raw.require else {
         return Ok(ConfinementPart::ALL
@@ -369,6 +375,9 @@ fn required_parts(raw: &RawConfine, network: &NetworkScope) -> Result<Vec<Confin
             Some(ConfinementPart::Network) if full => return Err(invalid(PolicyFault::NothingToHold)),
             Some(part) => parts.push(part),
         }
+    }
+    if !secrets.is_empty() {
+        parts.extend([ConfinementPart::Network, ConfinementPart::Processes]);
     }
     parts.sort_unstable();
     parts.dedup();

@@ -10,6 +10,7 @@ use super::make::policy_beside;
 use super::policy_environment::PolicyEnvironment;
 use super::policy_error::PolicyError;
 use super::raw::RawConfine;
+use super::secrets::{forget_values, keep_values};
 
 /// The most policies that are kept.
 const MOST: usize = 1024;
@@ -43,12 +44,15 @@ pub fn policy_for_owner(
     let home = host.variable("HOME").map(str::to_owned);
     let key = PolicyCacheKey { owner, root: root.to_owned(), home, raw };
     if let Some(made) = lock_cache().get(&key) {
+        // A function may have returned another value since.
+        keep_values(owner, &made.policy.secrets.rules, &key.raw.secrets);
         return Ok(Arc::clone(made));
     }
     let mut others: Vec<PathBuf> = lock_cache().values().flat_map(|made| made.policy.write.iter().cloned()).collect();
     others.sort_unstable();
     others.dedup();
     let made = Arc::new(OwnedPolicy { policy: policy_beside(&others, &key.raw, root, host)?, owner });
+    keep_values(owner, &made.policy.secrets.rules, &key.raw.secrets);
     let mut known = lock_cache();
     if known.len() >= MOST
         && let Some(any) = known.keys().find(|key| key.owner == 0).or_else(|| known.keys().next()).cloned()
@@ -61,6 +65,7 @@ pub fn policy_for_owner(
 /// Forgets the policies of an owner that has ended.
 pub fn forget_owner(owner: u64) {
     lock_cache().retain(|key, _| key.owner != owner);
+    forget_values(owner);
 }
 
 #[cfg(test)]

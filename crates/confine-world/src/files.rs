@@ -17,6 +17,7 @@ use super::mount_table::MountTable;
 use super::path_ends::PathEnds;
 use super::private_directory::PrivateDirectory;
 use super::protection::PathProtection;
+use super::secret_files::{self, is_secret_file};
 use super::shown_files::ShownFiles;
 use super::step_failure::{StepContext, WorldStepFailure};
 use super::{cache_overlays, devices, mount_layers, overlay_mount, read_scope_veils};
@@ -37,6 +38,7 @@ pub(super) fn arrange_mounts(
     let mut found = writable_layers(policy, &git)?;
     found.extend(temporary_layers(policy, private)?);
     found.extend(cache_overlays::cache_layers(policy, private, before, notes)?);
+    found.extend(secret_files::secret_layers(policy, private)?);
     let own = private_mounts(policy);
     found.extend(readable_layers(policy, place)?);
     let shared = devices::shared_memory(policy.tmp)?;
@@ -124,7 +126,8 @@ fn hidden_paths(
     mounts: &MountTable,
 ) -> (Vec<PathBuf>, PathEnds) {
     let state = fs::canonicalize(place.state).ok();
-    let named: Vec<_> = policy.hide.iter().chain(&state).chain(mounts.other_procfs_mounts()).cloned().collect();
+    let hide = policy.hide.iter().filter(|path| !is_secret_file(policy, path));
+    let named: Vec<_> = hide.chain(&state).chain(mounts.other_procfs_mounts()).cloned().collect();
     let aims = PathEnds::of(&named, &policy.write, mounts);
     (named, aims)
 }

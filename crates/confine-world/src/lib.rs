@@ -67,6 +67,7 @@ mod remedy;
 mod repositories;
 mod seatbelt;
 mod seatbelt_profiles;
+mod secret_files;
 mod shown_files;
 mod step_failure;
 #[cfg(all(any(test, debug_assertions), target_os = "linux"))]
@@ -99,6 +100,7 @@ pub use protection_targets::ProtectedPaths;
 pub use published_world::PublishedWorld;
 pub use remedy::of as remedy_of;
 pub use seatbelt_profiles::SeatbeltProfileSource;
+pub use secret_files::show_secrets;
 use sys::{FeatureSwitch, SyscallArchitecture, WorldEntrance};
 
 /// Turns namespaces off, for tests, and for machines that count namespaces.

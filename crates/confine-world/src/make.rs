@@ -16,7 +16,7 @@ use super::{
 };
 use confine_policy::{
     AllowEntry, CacheAccess, ConfinementMechanism, ConfinementPolicy, GitScope, NetworkScope, PolicyProfile, ReadScope,
-    TmpPlacement, WorldError, WorldFacts,
+    TmpPlacement, WorldError, WorldFacts, WorldSecrets,
 };
 
 /// Time init may take to build a world, ms. A large tree with a cold cache is scanned meanwhile.
@@ -137,6 +137,7 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         tmp: TmpPlacement::Private,
         caches: (CacheAccess::None, Vec::new()),
         require: Vec::new(),
+        secrets: WorldSecrets::default(),
     };
     let world = build(&policy, &WorldHostPaths { state, readable: &[], watches: false })?;
     let (facts, first) = (world.facts.clone(), world.lifetime_process());

@@ -17,10 +17,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, pem::PemObject};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, StreamOwned};
 
-use confine_policy::{AllowEntry, AllowHost, SecretPlace, SecretRule, SecretUse};
+use confine_policy::{AllowEntry, AllowHost, SecretPlace, SecretRule, SecretUse, ValueAnswer, ValueQuestion};
 
 use crate::broker::{Broker, BrokerEvent, ConnectionOrigin, EventSink, TlsConnection, provider};
-use crate::{ValueAnswer, ValueQuestion};
 
 /// The host of the secrets.
 pub const HOST: &str = "api.example";

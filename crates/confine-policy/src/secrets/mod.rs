@@ -9,9 +9,11 @@
 //! | the option as given | `raw_secret.rs` |
 //! | stand-ins | `stand_in.rs` |
 //! | options checked | `secret_rule.rs` |
+//! | the certificate authorities of the host | `host_authorities.rs` |
 //! | values, by their stand-ins | `secret_values.rs` |
 //! | uses, as a result reports them | `secret_use.rs` |
 
+mod host_authorities;
 mod raw_secret;
 mod secret_rule;
 mod secret_use;
@@ -20,8 +22,10 @@ mod stand_in;
 #[cfg(test)]
 mod stand_in_tests;
 
+pub use host_authorities::HostAuthorities;
 pub use raw_secret::{RawSecret, SecretText};
-pub(crate) use secret_rule::secret_rules;
-pub use secret_rule::{MOST_SECRETS, SecretPlace, SecretRule};
+pub(crate) use secret_rule::world_secrets;
+pub use secret_rule::{MOST_SECRETS, SecretPlace, SecretRule, WorldSecrets};
 pub use secret_use::{LISTED_USES, SecretUse, SecretUses};
-pub use secret_values::{forget_values, keep_values, value_of};
+pub use secret_values::{ValueAnswer, ValueQuestion, value_of};
+pub(crate) use secret_values::{forget_values, keep_values};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::host_authorities::HostAuthorities;
 use super::raw_secret::RawSecret;
 use super::stand_in::{RandomDigits, stand_in_for};
 use crate::confinement_policy::{AllowEntry, AllowHost};
@@ -124,6 +125,15 @@ pub struct SecretRule {
     pub ttl_ms: Option<u64>,
 }
 
+/// The secrets of a world.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WorldSecrets {
+    /// The secrets.
+    pub rules: Vec<SecretRule>,
+    /// The authorities that vouch for their hosts. Without secrets there are none.
+    pub authorities: HostAuthorities,
+}
+
 impl SecretRule {
     /// Returns whether requests to this host may have the value.
     pub fn goes_to(&self, name: &str, port: u16) -> bool {
@@ -176,15 +186,18 @@ fn matches_glob(glob: &[u8], text: &[u8]) -> bool {
     glob[at..].iter().all(|byte| *byte == b'*')
 }
 
-/// Returns the rules of the secrets that a caller gave.
+/// Returns the secrets that a caller gave.
 ///
 /// # Errors
 /// A [`PolicyError`] that names the secret and the fault, never a value.
-pub(crate) fn secret_rules(
+pub(crate) fn world_secrets(
     given: &BTreeMap<String, RawSecret>,
     homes: &[PathBuf],
     host: &impl PolicyEnvironment,
-) -> Result<Vec<SecretRule>, PolicyError> {
+) -> Result<WorldSecrets, PolicyError> {
+    if given.is_empty() {
+        return Ok(WorldSecrets::default());
+    }
     if given.len() > MOST_SECRETS {
         return Err(PolicyError::TooMany { option: "confine.secrets", count: given.len(), most: MOST_SECRETS });
     }
@@ -196,7 +209,7 @@ pub(crate) fn secret_rules(
     if let Some(twice) = files.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(PolicyError::invalid("confine.secrets", twice[1].1, PolicyFault::FileTwice));
     }
-    Ok(rules)
+    Ok(WorldSecrets { rules, authorities: HostAuthorities::of(host) })
 }
 
 fn secret_rule(
@@ -330,8 +343,8 @@ mod tests {
 
     fn made(name: &str, raw: RawSecret) -> Result<SecretRule, String> {
         let given = BTreeMap::from([(name.to_owned(), raw)]);
-        let rules = secret_rules(&given, &[PathBuf::from("/")], &RealHost { environment: "" });
-        rules.map(|mut rules| rules.remove(0)).map_err(|error| error.to_string())
+        let secrets = world_secrets(&given, &[PathBuf::from("/")], &RealHost { environment: "" });
+        secrets.map(|mut secrets| secrets.rules.remove(0)).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -3,8 +3,20 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use super::raw_secret::{RawSecret, SecretText};
 use super::secret_rule::SecretRule;
+
+/// A question of a gate. It travels with a socket for its answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ValueQuestion {
+    /// The stand-in of the value.
+    pub stand_in: String,
+}
+
+/// The answer of the host: a value, or why there is none.
+pub type ValueAnswer = Result<String, String>;
 
 /// The value of a stand-in.
 struct KeptValue {
@@ -37,7 +49,7 @@ pub fn forget_values(owner: u64) {
 ///
 /// # Errors
 /// In words, without a value.
-pub fn value_of(stand_in: &str) -> Result<String, String> {
+pub fn value_of(stand_in: &str) -> ValueAnswer {
     match kept().get(stand_in).map(|kept| &kept.value) {
         Some(SecretText { text: Some(text), .. }) => Ok(text.clone()),
         Some(SecretText { failure, .. }) => Err(failure.clone().unwrap_or_else(|| "its function has failed".into())),

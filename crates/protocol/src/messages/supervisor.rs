@@ -53,6 +53,16 @@ pub struct WorldEntryPoints {
     pub door: Option<OwnedFd>,
     /// The directory with the world's pseudo-terminals. `None`: the host's.
     pub terminals: Option<OwnedFd>,
+    /// The socket over which the gate asks for the values of secrets. `None`: the world has none, or another host
+    /// answers.
+    pub values: Option<OwnedFd>,
+}
+
+impl FromSupervisor {
+    /// Returns the answer about a world.
+    pub fn world(id: WorldId, made: Result<WorldFacts, ReportedWorldError>, ways: WorldEntryPoints) -> Self {
+        Self::World { id, made, present: [false; 3], ways }
+    }
 }
 
 /// From the supervisor to the addon.
@@ -83,6 +93,8 @@ pub enum FromSupervisor {
         id: WorldId,
         /// The facts of the world, or why there is none.
         made: Result<WorldFacts, ReportedWorldError>,
+        /// Which of the ways there are.
+        present: [bool; 3],
         /// The addon's ways into the world.
         #[serde(skip)]
         ways: WorldEntryPoints,
@@ -99,7 +111,11 @@ impl ProtocolMessage for FromSupervisor {
     fn take_descriptors(&mut self) -> Vec<OwnedFd> {
         match self {
             Self::Shim { socket, .. } => socket.take().into_iter().collect(),
-            Self::World { ways, .. } => ways.door.take().into_iter().chain(ways.terminals.take()).collect(),
+            Self::World { ways, present, .. } => {
+                let all = [ways.door.take(), ways.terminals.take(), ways.values.take()];
+                *present = all.each_ref().map(Option::is_some);
+                all.into_iter().flatten().collect()
+            }
             Self::NoShim { .. } => Vec::new(),
         }
     }
@@ -109,8 +125,9 @@ impl ProtocolMessage for FromSupervisor {
         let mut descriptors = descriptors.into_iter();
         match self {
             Self::Shim { socket, .. } => *socket = descriptors.next(),
-            Self::World { ways, .. } => {
-                *ways = WorldEntryPoints { door: descriptors.next(), terminals: descriptors.next() }
+            Self::World { ways, present, .. } => {
+                let [door, terminals, values] = present.map(|is_there| is_there.then(|| descriptors.next()).flatten());
+                *ways = WorldEntryPoints { door, terminals, values }
             }
             Self::NoShim { .. } => {}
         }

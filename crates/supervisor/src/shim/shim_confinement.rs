@@ -67,7 +67,7 @@ impl ShimProcess {
     pub(super) fn report_denials(&mut self, mark: Option<&str>, alive: bool) {
         let take = if alive { ShimWorld::take_denials } else { ShimWorld::end_command };
         let denials = self.world.as_mut().map(|world| take(world, mark)).unwrap_or_default();
-        if denials.total > 0 {
+        if !denials.is_empty() {
             self.send(FromShim::Denied(denials));
         }
     }

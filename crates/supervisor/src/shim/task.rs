@@ -92,7 +92,7 @@ impl ShimProcess {
                 self.entries.become_task(server.spec());
                 let denials = self.confine_task(&mut server, running.mark.as_deref());
                 self.record_task(&mut server);
-                if denials.total > 0 {
+                if !denials.is_empty() {
                     self.send(FromShim::Denied(denials));
                 }
                 self.serve_task(server);

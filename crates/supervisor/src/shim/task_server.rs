@@ -174,7 +174,7 @@ impl TaskServer {
     /// Adds denials to the state.
     pub fn add_denials(&mut self, denials: CommandDenials) {
         if let Some(confinement) = &mut self.task.confinement
-            && denials.total > 0
+            && !denials.is_empty()
         {
             confinement.denials.merge(denials);
             // The last state is written at the end, which reports a failure.

@@ -185,7 +185,7 @@ impl SupervisorProcess {
         self.worlds.end(id);
         let made =
             Err(ReportedWorldError::Step { step: "its first process was killed".to_owned(), errno: libc::ECHILD });
-        self.send(FromSupervisor::World { id, made, ways: WorldEntryPoints::default() });
+        self.send(FromSupervisor::world(id, made, WorldEntryPoints::default()));
     }
 
     /// Kills orphans: children other than shims, left by a shim that was killed or could not terminate them. Returns
@@ -228,7 +228,7 @@ impl SupervisorProcess {
             ToSupervisor::World { id, policy, state, registry } => {
                 let made = self.worlds.make(id, &policy, &state, registry.as_deref());
                 let ways = self.worlds.entry_points(id);
-                self.send(FromSupervisor::World { id, made, ways });
+                self.send(FromSupervisor::world(id, made, ways));
             }
             ToSupervisor::KeepBlank(state) => self.worlds.keep_blank(&state, Instant::now()),
             ToSupervisor::EndWorld(id) => self.worlds.end(id),

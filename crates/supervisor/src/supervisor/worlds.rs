@@ -38,8 +38,20 @@ const TRY_EVERY: Duration = Duration::from_millis(2);
 /// Worlds that watch files, with two of the user's watches each. The kernel permits a user 128 by default.
 const WATCHING: usize = 8;
 
-/// A gate, and the address of a world without namespaces.
-type OpenGate = (GateControl, Option<Ipv4Addr>);
+/// A gate that was opened.
+struct OpenGate {
+    control: GateControl,
+    /// The address of a world without namespaces.
+    loopback: Option<Ipv4Addr>,
+    /// The socket over which the gate asks for the values of secrets.
+    values: Option<OwnedFd>,
+}
+
+impl From<GateControl> for OpenGate {
+    fn from(control: GateControl) -> Self {
+        Self { control, loopback: None, values: None }
+    }
+}
 
 /// The worlds of this host.
 #[derive(Default)]
@@ -68,6 +80,8 @@ struct SupervisedWorld {
     /// Whether the gate may still be starting.
     opens: bool,
     settings: ListenerSettings,
+    /// The socket over which the gate asks for the values of secrets, until the host has it.
+    values: Option<OwnedFd>,
     /// The write end of a pipe that only this process holds, and its read end for shims.
     owner: (OwnedFd, OwnedFd),
 }
@@ -90,7 +104,7 @@ impl SupervisorWorlds {
             match confine_world::join(policy, state, &home) {
                 JoinOutcome::Joined(joined) => {
                     let JoinedWorld { world, gate } = *joined;
-                    return self.register_world(id, policy, world, gate.map(|gate| (GateControl::from(gate), None)));
+                    return self.register_world(id, policy, world, gate.map(|gate| GateControl::from(gate).into()));
                 }
                 JoinOutcome::Other if of_draft.is_some() => {
                     let busy = io::Error::from_raw_os_error(libc::EBUSY);
@@ -151,13 +165,13 @@ impl SupervisorWorlds {
         let gate = match gate {
             Some((pid, gate)) => {
                 self.gates.insert(pid, Some(id));
-                Some((gate, None))
+                Some(gate.into())
             }
             None => self.open_gate(id, policy, &mut world)?,
         };
         let published = PublishedWorld::describe_world(policy, &world.facts);
         world
-            .publish(&published, gate.as_ref().map(|(gate, _)| gate.as_fd()))
+            .publish(&published, gate.as_ref().map(|gate| gate.control.as_fd()))
             .map_err(|error| failed("its description", error))?;
         Ok((world, gate))
     }
@@ -203,7 +217,8 @@ impl SupervisorWorlds {
         world: ConfinedWorld,
         gate: Option<OpenGate>,
     ) -> Result<WorldFacts, ReportedWorldError> {
-        let (gate, loopback) = gate.map_or((None, None), |(gate, loopback)| (Some(gate), loopback));
+        let (gate, loopback, values) =
+            gate.map_or((None, None, None), |gate| (Some(gate.control), gate.loopback, gate.values));
         let facts = world.facts.clone();
         let own_network = world.namespaces.as_ref().is_some_and(|spaces| spaces.network.is_some());
         let policy = ConfinementPolicy { write: facts.write.clone(), ..policy.clone() };
@@ -214,17 +229,20 @@ impl SupervisorWorlds {
         let settings = ListenerSettings { policy, mounts, landlock, held, own_network, loopback, gate: gated, begun };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
-        self.known.insert(id, SupervisedWorld { world, gate, opens, settings, owner: (write, read) });
+        self.known.insert(id, SupervisedWorld { world, gate, opens, settings, values, owner: (write, read) });
         Ok(facts)
     }
 
     /// Returns the host's ways into a world.
-    pub fn entry_points(&self, id: WorldId) -> WorldEntryPoints {
-        let Some(SupervisedWorld { world, .. }) = self.known.get(&id) else { return WorldEntryPoints::default() };
+    pub fn entry_points(&mut self, id: WorldId) -> WorldEntryPoints {
+        let Some(SupervisedWorld { world, values, .. }) = self.known.get_mut(&id) else {
+            return WorldEntryPoints::default();
+        };
         let terminals = world.namespaces.as_ref().and_then(|spaces| spaces.terminals.as_ref());
         WorldEntryPoints {
             door: world.open_door().ok().flatten().map(InitConnection::into_fd),
             terminals: terminals.and_then(|terminals| terminals.try_clone().ok()),
+            values: values.take(),
         }
     }
 
@@ -240,7 +258,12 @@ impl SupervisorWorlds {
         let mut expose = policy.expose.clone();
         let (setup, control) = loop {
             let place = gate_place(world, policy).map_err(|error| failed("the network of its gate", error))?;
-            let Some((network, lifeline)) = place else { return Ok(None) };
+            let Some((network, lifeline)) = place else {
+                return match policy.secrets.rules.is_empty() {
+                    true => Ok(None),
+                    false => Err(failed("a gate for its secrets", io::ErrorKind::Unsupported.into())),
+                };
+            };
             match GateSetup::new(&policy.network, &expose, network, lifeline, MARK) {
                 Err(GateError::Expose { .. }) if self.is_one_ending() && Instant::now() < give_up => {
                     thread::sleep(TRY_EVERY);
@@ -254,6 +277,8 @@ impl SupervisorWorlds {
         };
         let setup =
             setup.posting_on(world.board.try_clone().map_err(|error| failed("the descriptors of its gate", error))?);
+        let (setup, values) =
+            setup.with_secrets(&policy.secrets).map_err(|error| failed("the socket for secrets", error))?;
         let loopback = setup.loopback();
         world.facts.notes.extend(setup.note());
         match sys::fork().map_err(|error| failed("the process of its gate", error))? {
@@ -264,7 +289,12 @@ impl SupervisorWorlds {
         if !opens_late(policy) {
             control.wait_until_started().map_err(|error| failed("its gate", error))?;
         }
-        Ok(Some((control, loopback)))
+        if !policy.secrets.rules.is_empty() {
+            let certificate = control.certificate().and_then(|pem| pem.ok_or(io::ErrorKind::NotFound.into()));
+            let shown = certificate.and_then(|pem| confine_world::show_secrets(policy, &mut world.facts, &pem));
+            shown.map_err(|error| failed("the authority of its secrets", error))?;
+        }
+        Ok(Some(OpenGate { control, loopback, values }))
     }
 
     /// Returns whether the processes of a world are ending, which may still hold its ports.

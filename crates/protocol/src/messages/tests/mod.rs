@@ -203,16 +203,16 @@ fn from_supervisor() -> impl Strategy<Value = FromSupervisor> {
             socket: None
         }),
         any::<i32>().prop_map(|errno| FromSupervisor::NoShim { world: None, errno }),
-        any::<u64>().prop_map(|id| FromSupervisor::World {
-            id: WorldId(id),
-            made: Ok(WorldFacts::default()),
-            ways: WorldEntryPoints::default()
-        }),
-        (any::<u64>(), ".*", any::<i32>()).prop_map(|(id, step, errno)| FromSupervisor::World {
-            id: WorldId(id),
-            made: Err(ReportedWorldError::Step { step, errno }),
-            ways: WorldEntryPoints::default(),
-        }),
+        any::<u64>().prop_map(|id| FromSupervisor::world(
+            WorldId(id),
+            Ok(WorldFacts::default()),
+            WorldEntryPoints::default()
+        )),
+        (any::<u64>(), ".*", any::<i32>()).prop_map(|(id, step, errno)| FromSupervisor::world(
+            WorldId(id),
+            Err(ReportedWorldError::Step { step, errno }),
+            WorldEntryPoints::default(),
+        )),
     ]
 }
 

@@ -4,6 +4,7 @@ pub(super) mod admission;
 mod error;
 pub(super) mod helpers;
 mod process_traces;
+mod secret_values;
 mod shim_command;
 mod shim_launch;
 pub(super) mod shim_pool;

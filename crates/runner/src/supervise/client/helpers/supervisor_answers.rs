@@ -101,7 +101,7 @@ impl HelperProcesses {
             FromSupervisor::NoShim { world, errno } => {
                 self.on_shim(world, Err(io::Error::from_raw_os_error(errno).into()))
             }
-            FromSupervisor::World { id, made, ways } => self.on_world(id, made, ways),
+            FromSupervisor::World { id, made, ways, .. } => self.on_world(id, made, ways),
         }
     }
 

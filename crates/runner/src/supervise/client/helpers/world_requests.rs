@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::error::HelperError;
+use super::super::secret_values::answer_gate;
 use super::super::world_table::{WorldEntry, WorldFailure, state_of_worlds};
 use super::{HelperProcesses, HelperState};
 use confine_policy::{OwnedPolicy, ReportedWorldError, WorldFacts};
@@ -114,7 +115,15 @@ impl HelperProcesses {
     }
 
     /// Handles the supervisor's answer about a world, or its report that a world has ended too early.
-    pub(super) fn on_world(&self, id: WorldId, made: Result<WorldFacts, ReportedWorldError>, ways: WorldEntryPoints) {
+    pub(super) fn on_world(
+        &self,
+        id: WorldId,
+        made: Result<WorldFacts, ReportedWorldError>,
+        mut ways: WorldEntryPoints,
+    ) {
+        if let Some(gate) = ways.values.take() {
+            self.runtime.spawn(answer_gate(gate));
+        }
         let mut state = self.state();
         state.worlds.on_answer(id, made, ways);
         if state.worlds.is_lost(id) {

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { ConfineOptions, Secret } from 'agent-bash';
+import { onTestFinished } from 'vitest';
+import { folder, hostResult, packageRoot } from '../../support/index.ts';
+
+const fixtures = join(packageRoot, '__test__/confine/secrets/fixtures');
+const of = (name: string) => readFileSync(join(fixtures, name));
+
+/** The authority that the test's host trusts by SSL_CERT_FILE. */
+export const AUTHORITY = join(fixtures, 'authority.pem');
+export const HOST = 'api.example.test';
+export const VALUE = 'ghp_ValueValueValueValueValueValue000000';
+
+export interface Got {
+  version: string;
+  line: string;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+/** A server of HTTP/1.1 and HTTP/2 over TLS that echoes each request, with what it got. */
+export async function secretHost(): Promise<{ port: number; got: Got[] }> {
+  const got: Got[] = [];
+  const answer = async (request: IncomingMessage | Http2ServerRequest, response: Http2ServerResponse) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { method, url, headers, httpVersion: version } = request;
+    const one = { version, line: `${method} ${url}`, headers: { ...headers }, body };
+    got.push(one);
+    response.setHeader('x-echo', String(headers.authorization ?? ''));
+    response.end(JSON.stringify(one));
+  };
+  const server = createSecureServer({ key: of('key.pem'), cert: of('certificate.pem'), allowHTTP1: true }, (...of) => {
+    void answer(...of);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+  });
+  return { port: (server.address() as AddressInfo).port, got };
+}
+
+/** A secret for the server at this port. */
+export const secretFor = (port: number, more: Partial<Secret> = {}): Secret => ({
+  value: VALUE,
+  hosts: [`${HOST}:${port}`],
+  ...more,
+});
+
+/** The result of a command of a host that trusts the test's authority, confined with these options. */
+export function runWith(command: string, confine: ConfineOptions, env: NodeJS.ProcessEnv = {}) {
+  const network = confine.network ?? { allow: [], hosts: { [HOST]: '127.0.0.1', 'other.example.test': '127.0.0.1' } };
+  const options = { cwd: folder(), confine: { network, ...confine }, safety: 'off', timeoutMs: 60_000 };
+  return hostResult<Awaited<ReturnType<typeof import('agent-bash').bash>>>(
+    `console.log(JSON.stringify(await bash(${JSON.stringify(command)}, ${JSON.stringify(options)})));`,
+    { env: { SSL_CERT_FILE: AUTHORITY, ...env } },
+  );
+}

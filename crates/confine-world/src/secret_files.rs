@@ -1,0 +1,97 @@
+//! The files of a world with secrets: the authorities that its programs trust, and files with stand-ins.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::mount_layers::MountLayer;
+use super::private_directory::PrivateDirectory;
+use super::step_failure::{StepContext, WorldStepFailure};
+use confine_policy::{ConfinementPolicy, HostAuthorities, WorldFacts};
+use sys::MountFlags;
+
+/// The name of the file with the authorities in the private directory of a world.
+const TRUST: &str = "trust.pem";
+
+/// Variables by which programs that bring their own authorities find others.
+const OF_AUTHORITIES: [&str; 12] = [
+    "SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "PIP_CERT",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "CARGO_HTTP_CAINFO",
+    "AWS_CA_BUNDLE",
+    "DENO_CERT",
+    "npm_config_cafile",
+    "UV_SSL_CERT_FILE",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+];
+
+/// Returns the mounts of the files. The authorities are written later, when the gate has made its own.
+pub(super) fn secret_layers(
+    policy: &ConfinementPolicy,
+    private: &PrivateDirectory,
+) -> Result<Vec<MountLayer>, WorldStepFailure> {
+    let secrets = &policy.secrets;
+    if secrets.rules.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut layers = Vec::new();
+    let trust = private.path.join(TRUST);
+    create(&trust).at_step(|| "the file of authorities".into())?;
+    for at in secrets.authorities.system.iter().chain([&trust]) {
+        layers.push(MountLayer::copy(&trust, at, MountFlags::READ_ONLY)?);
+    }
+    for (number, (at, content)) in secrets.rules.iter().filter_map(|rule| rule.file.as_ref()).enumerate() {
+        let file = private.path.join(format!("secret-{number}"));
+        create(&file)
+            .and_then(|mut file| file.write_all(content.as_bytes()))
+            .at_step(|| format!("the file of a secret at {}", at.display()))?;
+        layers.push(MountLayer::copy(&file, at, MountFlags::READ_ONLY)?);
+    }
+    Ok(layers)
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)
+}
+
+/// Returns whether a secret has this file, so that it is not hidden.
+pub(super) fn is_secret_file(policy: &ConfinementPolicy, path: &Path) -> bool {
+    policy.secrets.rules.iter().filter_map(|rule| rule.file.as_ref()).any(|(at, _)| at == path)
+}
+
+/// Lets the programs of a world trust its authority, and see its stand-ins.
+///
+/// # Errors
+/// If the file of authorities cannot be written.
+pub fn show_secrets(policy: &ConfinementPolicy, facts: &mut WorldFacts, certificate: &str) -> io::Result<()> {
+    let home = facts.home.as_ref().ok_or(io::ErrorKind::NotFound)?;
+    let trust = home.join(TRUST);
+    let mut file = OpenOptions::new().write(true).truncate(true).create(true).mode(0o644).open(&trust)?;
+    file.write_all(&host_certificates(&policy.secrets.authorities))?;
+    file.write_all(certificate.as_bytes())?;
+    let seen = policy.secrets.authorities.system.first().unwrap_or(&trust);
+    let seen = seen.to_string_lossy().into_owned();
+    facts.environment.extend(OF_AUTHORITIES.map(|name| (name.to_owned(), Some(seen.clone()))));
+    let of_rules = policy.secrets.rules.iter().filter(|rule| !rule.inject && rule.file.is_none());
+    facts.environment.extend(of_rules.map(|rule| (rule.name.clone(), Some(rule.stand_in.clone()))));
+    Ok(())
+}
+
+/// Returns the certificates of the host's authorities, as PEM. A file that cannot be read has none.
+fn host_certificates(authorities: &HostAuthorities) -> Vec<u8> {
+    let in_directories = authorities.directories.iter().filter_map(|directory| fs::read_dir(directory).ok());
+    let in_directories = in_directories.flatten().flatten().map(|entry| entry.path());
+    // Systems have links to one file.
+    let files: Vec<PathBuf> = authorities.files().map(Path::to_owned).chain(in_directories).collect();
+    let mut all = Vec::new();
+    for content in files.iter().filter_map(|path| fs::read(path).ok()) {
+        all.extend_from_slice(&content);
+        all.push(b'\n');
+    }
+    all
+}
