@@ -876,7 +876,7 @@ interface Secret {
   ttlMs?: number | undefined;
 }
 /** Where a secret may be put into a request. */
-type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body' | 'sigv4';
+type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body';
 /** Hosts that can be reached. */
 interface ConfineNetwork {
   /**

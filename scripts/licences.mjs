@@ -34,6 +34,9 @@ THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 /** Crates that say MIT and come without its text: by their authors, as their manifests name them. */
 const WITHOUT_TEXT = new Set(['napi', 'napi-sys']);
 
+/** Crates that come without a text, each with a crate of the same repository that has it. */
+const TEXT_OF = new Map([['alloc-stdlib', 'alloc-no-stdlib']]);
+
 /** Works that no lock file names. */
 const BESIDE = [
   { name: 'the Rust standard library', text: mit('Copyright (c) The Rust Project Contributors') },
@@ -108,6 +111,10 @@ export async function thirdParty() {
   const crates = new Map();
   for (const target of manifest().napi.targets) {
     for (const crate of await linkedFor(target)) crates.set(crate.id, crate);
+  }
+  for (const crate of crates.values()) {
+    const sibling = [...crates.values()].find(({ name }) => name === TEXT_OF.get(crate.name));
+    if (sibling) crate.manifest_path = sibling.manifest_path;
   }
   const sorted = [...crates.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const works = [

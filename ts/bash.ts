@@ -1,6 +1,5 @@
 import type { BashPrompt, BashSnapshot, Bridge, OutputChunk } from '../native.cjs';
-import { confinementOf } from './confine/native.ts';
-import { callSecrets } from './confine/secrets.ts';
+import { callSecrets } from './confine/native.ts';
 import { type Call, type RunEvent, settled } from './core/calls.ts';
 import { failureOf, messageOf } from './core/listener.ts';
 import { StreamsEnd, streamsIn } from './core/streams.ts';
@@ -45,7 +44,8 @@ export function neverRun({ timeoutMs }: CommandOptions): Promise<BashResult> {
 /** Runs a command here or on one target. */
 async function runOn(command: string, own: PlacedOptions): Promise<BashResult> {
   const options = endingWithDraft(own);
-  await callSecrets(confinementOf(options.confine)?.secrets);
+  const calls = callSecrets(options);
+  if (calls) await calls;
   const given = withRegistry(options);
   const kind = given.mode === 'background' ? 'task' : 'command';
   const observer = Observer.of(kind, command, options, () => directoryOf(options));

@@ -58,7 +58,14 @@ export type {
   WarmShells,
 } from '../native.cjs';
 export type { BashOptions } from './bash-options.ts';
-export type { ConfineNetwork, ConfineOptions, ConfinePart, ConfineSetting, Secret, SecretPlace } from './confine/types.ts';
+export type {
+  ConfineNetwork,
+  ConfineOptions,
+  ConfinePart,
+  ConfineSetting,
+  Secret,
+  SecretPlace,
+} from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export type { StaleFile } from './core/stale.ts';
 export type { Draft } from './draft/index.ts';

@@ -1,6 +1,7 @@
 import type { NativeSession, NativeSessionThere } from '../native.cjs';
 import { endTaskWithDraft, neverRun, onRunEvent, withRegistry } from './bash.ts';
 import type { BashOptions } from './bash-options.ts';
+import { callSecrets } from './confine/native.ts';
 import { newOwner } from './confine/owner.ts';
 import { unlessAborted } from './core/abort.ts';
 import { resolve } from './core/builtins.ts';
@@ -161,6 +162,8 @@ export class BashSession {
 
   async #runOn(command: string, options: BashOptions, given: PlacedOptions): Promise<SessionResult> {
     const shared = withRegistry(endingWithDraft(given));
+    const calls = callSecrets(shared);
+    if (calls) await calls;
     const native = this.#native as NativeSession | NativeSessionThere;
     const { cwd } = options;
     const own = cwd === undefined ? '' : resolve(this.cwd, cwd);

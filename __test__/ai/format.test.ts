@@ -55,6 +55,7 @@ const CONFINED: Confinement = {
   write: [],
   deniedTotal: 0,
   tmp: null,
+  secrets: [],
 };
 const BACKGROUND: Partial<BashResult> = { status: 'backgrounded', exitCode: null, pid: 12345, background: TASK };
 const MOVED: Partial<BashResult> = {
@@ -342,6 +343,7 @@ describe('formatCheck of a confined task', () => {
     write: [],
     deniedTotal: 2,
     tmp: null,
+    secrets: [],
   };
   const check = { ...CHECK, task: TASK, output: 'a\n', newLines: 1, cursor: 2, confinement };
 

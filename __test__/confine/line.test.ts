@@ -31,6 +31,7 @@ function confined(...denied: Denial[]): Confinement {
     denied,
     deniedTotal,
     tmp: null,
+    secrets: [],
   };
 }
 

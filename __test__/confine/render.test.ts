@@ -15,6 +15,7 @@ const confinement: Confinement = {
   write: [],
   deniedTotal: 1_300,
   tmp: null,
+  secrets: [],
 };
 const run = { command: 'x', result: { ...RESULT, confinement } as BashResult };
 

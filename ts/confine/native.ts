@@ -2,12 +2,12 @@ import { invalid } from '../core/checks.ts';
 import { OWNER, type Owner } from '../core/world.ts';
 import { pathOn } from '../target/handle.ts';
 import type { CommandOptions } from '../types.ts';
-import { nativeSecrets } from './secrets.ts';
+import { callFunctions, nativeSecrets } from './secrets.ts';
 import type { ConfineOptions, ConfineSetting } from './types.ts';
 
 /** The world of a command, for the addon. */
 interface NativeConfinement {
-  options: Omit<ConfineOptions, 'secrets'> & { store?: string; secrets?: Record<string, unknown> };
+  options: Omit<ConfineOptions, 'secrets'> & { store?: string; secrets?: Record<string, unknown> | undefined };
   /** The owner of the world, by its number. Left out: the plain calls of the host. */
   owner?: number;
   /** The owner's directory, an absolute path. If left out, the directory of the command. */
@@ -30,7 +30,7 @@ export function nativeConfinement(given: CommandOptions): NativeConfinement | un
     options: {
       ...options,
       ...(dir !== undefined && { store: pathOn(given.target)(dir) }),
-      ...(options.secrets && { secrets: nativeSecrets(options.secrets) }),
+      secrets: options.secrets && nativeSecrets(options.secrets),
     },
     ...(owner && { owner: owner.number, root: owner.root, joins: owner.joins ?? false }),
   };
@@ -41,6 +41,11 @@ export function confinementOf(confine: ConfineSetting | undefined): ConfineOptio
   const given = confine ?? defaults.confine;
   if (given === 'off') return null;
   return typeof given === 'string' ? { profile: given } : given;
+}
+
+/** Calls the functions of a command's secrets. `undefined` if there are none: the command then starts at once. */
+export function callSecrets({ confine }: CommandOptions): Promise<unknown> | undefined {
+  return callFunctions(confinementOf(confine)?.secrets);
 }
 
 /** The `confine` of options that have none. The tests of this package change it to run every command confined. */

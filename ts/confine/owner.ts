@@ -4,6 +4,7 @@ import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import { toNative } from '../request.ts';
 import type { CommandOptions } from '../types.ts';
 import { confinementOf } from './native.ts';
+import { areCalled } from './secrets.ts';
 
 /**
  * Makes the owner of the worlds of commands that belong together. `root` is an absolute path. `session` is given if the
@@ -15,8 +16,9 @@ export function newOwner(root: string, session?: NativeSession): Owner {
     number: native.number,
     root,
     begin(options: CommandOptions) {
-      // The worlds of a target begin with their first command.
-      if (options.target || confinementOf(options.confine) === null) return;
+      // The worlds of a target, and those whose secrets are not known yet, begin with their first command.
+      const confine = options.target ? null : confinementOf(options.confine);
+      if (confine === null || !areCalled(confine.secrets)) return;
       const first: CommandOptions & Owned = { ...options, ...NOT_OF_FIRST, cwd: root, [OWNER]: owner };
       try {
         const request = toNative(':', first);

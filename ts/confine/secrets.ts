@@ -1,7 +1,7 @@
 import { type Check, fields, invalid, oneOf, record, strings } from '../core/checks.ts';
 import type { Secret } from './types.ts';
 
-const place = oneOf('bearer', 'basic', 'header', 'query', 'body', 'sigv4');
+const place = oneOf('bearer', 'basic', 'header', 'query', 'body');
 
 const text: Check = (value, name) => {
   if (typeof value !== 'string') throw invalid(name, value, 'a string');
@@ -26,7 +26,8 @@ const SECRET: Check = fields<Secret>({
   file: text,
   template: text,
   ttlMs: (value, name) => {
-    if (!Number.isSafeInteger(value) || (value as number) < 0) throw invalid(name, value, 'a whole number of milliseconds');
+    if (!Number.isSafeInteger(value) || (value as number) < 0)
+      throw invalid(name, value, 'a whole number of milliseconds');
   },
 });
 
@@ -74,17 +75,25 @@ function nativeText(value: Secret['value']): NativeSecretText {
   return known;
 }
 
-/** Calls the functions of secrets whose values are missing or older than `ttlMs`. */
-export async function callSecrets(secrets: Record<string, Secret> | undefined): Promise<void> {
-  const calls = Object.values(secrets ?? {}).map(async ({ value, ttlMs }) => {
-    if (typeof value !== 'function') return;
+/** Whether the functions of secrets were called. */
+export function areCalled(secrets: Record<string, Secret> = {}): boolean {
+  return Object.values(secrets).every(({ value }) => typeof value === 'string' || returned.has(value));
+}
+
+/** Calls the functions of secrets whose values are missing or older than `ttlMs`. `undefined` if there are none. */
+export function callFunctions(secrets: Record<string, Secret> = {}): Promise<unknown> | undefined {
+  const calls = Object.values(secrets).flatMap(({ value, ttlMs }) => {
+    if (typeof value !== 'function') return [];
     const known = returned.get(value);
     const isFresh = known?.text !== undefined && (ttlMs === undefined || Date.now() - known.at < ttlMs);
-    if (isFresh) return;
-    const source = known?.source ?? ++sources;
-    returned.set(value, { source, at: Date.now(), ...(await answerOf(value)) });
+    return isFresh ? [] : [call(value, known?.source ?? ++sources)];
   });
-  await Promise.all(calls);
+  return calls.length === 0 ? undefined : Promise.all(calls);
+}
+
+async function call(value: () => string | Promise<string>, source: number): Promise<void> {
+  const at = Date.now();
+  returned.set(value, { source, at, ...(await answerOf(value)) });
 }
 
 async function answerOf(value: () => string | Promise<string>): Promise<{ text: string } | { failure: string }> {

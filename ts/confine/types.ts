@@ -178,7 +178,7 @@ export interface Secret {
 }
 
 /** Where a secret may be put into a request. */
-export type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body' | 'sigv4';
+export type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body';
 
 /** Hosts that can be reached. */
 export interface ConfineNetwork {

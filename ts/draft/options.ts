@@ -1,4 +1,5 @@
 import { CONFINE } from '../confine/options.ts';
+import type { ConfineOptions } from '../confine/types.ts';
 import { type Check, type Checks, checkFields, invalid, oneOf, path, type, wholeNumber } from '../core/checks.ts';
 import type {
   DraftChangesOptions,
@@ -22,6 +23,9 @@ const confine: Check = Object.assign(
     if (typeof value !== 'object')
       throw invalid(option, value, 'an object, since commands of a draft are always confined');
     CONFINE(value, option);
+    if ((value as ConfineOptions).secrets) {
+      throw invalid(`${option}.secrets`, 'an object', 'left out: commands of a draft have no secrets yet');
+    }
   },
   { fields: CONFINE.fields ?? {} },
 );

@@ -1,5 +1,6 @@
 import type { NativeTerminal, TerminalModes, TerminalScreen, TerminalWaited } from '../../native.cjs';
 import { onRunEvent } from '../bash.ts';
+import { callSecrets } from '../confine/native.ts';
 import { hold, settled, theBridge } from '../core/calls.ts';
 import { invalid } from '../core/checks.ts';
 import { loadNative } from '../core/native.ts';
@@ -107,6 +108,8 @@ export class PtySession {
 
   async #startOn(command: string, given: PlacedOptions): Promise<{ pid: number }> {
     const own = endingWithDraft(given);
+    const calls = callSecrets(own);
+    if (calls) await calls;
     const observer = Observer.of('terminal', command, own, () => directoryOf(own));
     this.#observer = observer;
     return new Promise((resolve, reject) => {

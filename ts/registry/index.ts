@@ -1,4 +1,5 @@
 import type { BackgroundTask, NativeRegistry, NativeRegistryOptions } from '../../native.cjs';
+import { callSecrets } from '../confine/native.ts';
 import { newOwner } from '../confine/owner.ts';
 import type { ConfineSetting } from '../confine/types.ts';
 import { homedir, isAbsolute, join } from '../core/builtins.ts';
@@ -134,6 +135,8 @@ export class BackgroundRegistry {
     const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...own } = options;
     const rest = { draft: this.#draft, ...own, ...(target && { target }) };
     const draft = draftOf(rest.draft);
+    const calls = callSecrets(this.#confined(rest));
+    if (calls) await calls;
     const observer = Observer.of('task', command, rest, () => directoryOf(rest));
     const tasks = tasksOf(this);
     const started = settled({

@@ -62,9 +62,12 @@ describe.runIf(process.platform === 'linux')('a secret', () => {
 
   test('has a file in place of a variable', async () => {
     const { port } = await secretHost();
-    const { stdout } = await runWith('cat /etc/hostname; echo "[$TOKEN]"; echo x > /etc/hostname; cat "$SSL_CERT_FILE" | tail -1', {
-      secrets: { TOKEN: secretFor(port, { file: '/etc/hostname', template: 'token=${TOKEN}\n' }) },
-    });
+    const { stdout } = await runWith(
+      'cat /etc/hostname; echo "[$TOKEN]"; echo x > /etc/hostname; cat "$SSL_CERT_FILE" | tail -1',
+      {
+        secrets: { TOKEN: secretFor(port, { file: '/etc/hostname', template: 'token=${TOKEN}\n' }) },
+      },
+    );
     expect(stdout).toMatch(/^token=ghp_[A-Za-z0-9]{36}\n\[\]\n-----END CERTIFICATE-----\n$/);
     expect(stdout).not.toContain(VALUE);
   });

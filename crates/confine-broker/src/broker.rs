@@ -1,7 +1,6 @@
 //! The thread of a gate that opens connections to the hosts of secrets.
 
 use std::io;
-use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,102 +11,18 @@ use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
 use tokio::sync::mpsc;
 
-use confine_policy::{SecretRule, SecretUse, WorldSecrets};
+use confine_policy::{SecretRule, WorldSecrets};
 
 use super::authority::WorldAuthority;
+use super::broker_events::EventSink;
 use super::host_secrets::StandIns;
-use super::opened_connection::serve_connection;
+use super::opened_connection::{BrokerParts, TlsConnection, serve_connection};
 use super::secret_vault::SecretVault;
-use super::stream_replacer::{Replacements, StreamReplacer};
+use super::stream_replacer::StreamReplacer;
 use super::upstream::{UpstreamConfigs, host_roots};
 
 /// The most connections that are opened at once.
 const CONNECTIONS: usize = 1024;
-
-/// The command of a connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConnectionOrigin {
-    /// The value of `AGENT_BASH_ID` of the command. `None`: the command is unknown.
-    pub mark: Option<String>,
-    /// The basename of the executable, or an empty text.
-    pub program: String,
-}
-
-/// A connection of a program to a host of a secret, whose first byte is one of TLS.
-#[derive(Debug)]
-pub struct TlsConnection {
-    /// The socket of the program.
-    pub client: TcpStream,
-    /// The socket of the host.
-    pub server: TcpStream,
-    /// The name that the program has dialled.
-    pub name: String,
-    /// The port that the program has dialled.
-    pub port: u16,
-    /// The command.
-    pub origin: ConnectionOrigin,
-}
-
-/// What happened in opened connections.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BrokerEvent {
-    /// A secret was put in, or refused.
-    Used {
-        /// The command.
-        origin: ConnectionOrigin,
-        /// The use.
-        of: SecretUse,
-    },
-    /// A stand-in was sent to a host that is not one of its secret's.
-    Leaked {
-        /// The command.
-        origin: ConnectionOrigin,
-        /// The name of the secret.
-        name: String,
-        /// `host:port`.
-        to: String,
-    },
-    /// A handshake gave another name than the program has dialled, or none.
-    OtherName {
-        /// The command.
-        origin: ConnectionOrigin,
-        /// `host:port`, with the name of the handshake if there is one.
-        target: String,
-    },
-    /// A program did not trust the authority of the world.
-    Distrusted {
-        /// The command.
-        origin: ConnectionOrigin,
-        /// `host:port`.
-        target: String,
-    },
-}
-
-/// Takes events, at once and from any thread.
-#[derive(Clone)]
-pub struct EventSink(Arc<dyn Fn(BrokerEvent) + Send + Sync>);
-
-impl EventSink {
-    /// Returns a sink that calls this.
-    pub fn new(on_event: impl Fn(BrokerEvent) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(on_event))
-    }
-
-    pub(crate) fn send(&self, event: BrokerEvent) {
-        (self.0)(event);
-    }
-}
-
-/// What the connections of a world share.
-pub(crate) struct BrokerParts {
-    pub authority: WorldAuthority,
-    pub configs: UpstreamConfigs,
-    pub stand_ins: Arc<StandIns>,
-    /// All forms of all stand-ins.
-    pub texts: Option<Arc<Replacements>>,
-    pub vault: Arc<SecretVault>,
-    pub events: EventSink,
-}
 
 /// Looks for stand-ins in bytes, in any form and across pieces.
 #[derive(Debug)]
@@ -134,7 +49,7 @@ pub struct Broker {
 }
 
 impl Broker {
-    /// Starts the thread. `host` is a socket over which values are asked for, as [`ValueQuestion`](super::ValueQuestion).
+    /// Starts the thread. `host` is a socket over which values are asked for, as `ValueQuestion`s.
     ///
     /// # Errors
     /// If the system has no random numbers or no thread.

@@ -6,16 +6,15 @@ use http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue,
     IF_RANGE, RANGE, TE, TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, Method, Request, Response, StatusCode, Uri, Version};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use confine_policy::SecretUse;
 
-use super::authority::Protocol;
 use super::body_decoder::{BodyDecoder, CODINGS};
-use super::broker::{BrokerEvent, ConnectionOrigin, EventSink};
+use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
 use super::host_secrets::HostSecrets;
 use super::request_secrets::{OpenedRequest, RefusedRequest, check_target, put_in_secrets, refused_in};
 use super::secret_body::{BodyError, SecretBody, replace_in_headers};
@@ -327,23 +326,4 @@ fn decoder_of(headers: &HeaderMap) -> Result<Option<BodyDecoder>, RefusedRequest
         }
     }
     Ok(decoder)
-}
-
-/// The protocol of a connection in the words of `http`.
-impl From<Protocol> for Version {
-    fn from(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Http1 => Self::HTTP_11,
-            Protocol::Http2 => Self::HTTP_2,
-        }
-    }
-}
-
-/// Returns a target in the form of a protocol.
-pub(crate) fn target_for(protocol: Protocol, uri: &Uri, authority: &str) -> Result<Uri, http::Error> {
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    match protocol {
-        Protocol::Http1 => Ok(Uri::builder().path_and_query(path).build()?),
-        Protocol::Http2 => Uri::builder().scheme("https").authority(authority).path_and_query(path).build(),
-    }
 }

@@ -7,7 +7,7 @@
 //!
 //! | step | where |
 //! |---|---|
-//! | the thread, connections that arrive, events | `broker.rs` |
+//! | the thread, connections that arrive, events | `broker.rs`, `broker_events.rs` |
 //! | TLS on both sides, HTTP towards the program | `opened_connection.rs`, `authority.rs` |
 //! | TLS and HTTP towards the host | `upstream.rs` |
 //! | a request and its answer | `exchange.rs` |
@@ -24,6 +24,7 @@
 mod authority;
 mod body_decoder;
 mod broker;
+mod broker_events;
 mod exchange;
 mod host_secrets;
 mod opened_connection;
@@ -36,4 +37,6 @@ mod tests;
 mod text_forms;
 mod upstream;
 
-pub use broker::{Broker, BrokerEvent, ConnectionOrigin, EventSink, StandInSearch, TlsConnection};
+pub use broker::{Broker, StandInSearch};
+pub use broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
+pub use opened_connection::TlsConnection;

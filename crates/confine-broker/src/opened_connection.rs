@@ -1,6 +1,7 @@
 //! A connection that is opened: TLS towards the program and towards the host, and HTTP between them.
 
 use std::io;
+use std::net;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,11 +15,13 @@ use tokio::time::timeout;
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::authority::Protocol;
-use super::broker::{BrokerEvent, BrokerParts, TlsConnection};
+use super::authority::{Protocol, WorldAuthority};
+use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
 use super::exchange::Exchanges;
-use super::host_secrets::HostSecrets;
-use super::upstream::{LARGEST_HEAD, Upstream};
+use super::host_secrets::{HostSecrets, StandIns};
+use super::secret_vault::SecretVault;
+use super::stream_replacer::Replacements;
+use super::upstream::{LARGEST_HEAD, Upstream, UpstreamConfigs};
 
 /// Time that a handshake, and the head of a request, may take.
 const GREETING: Duration = Duration::from_secs(30);
@@ -31,6 +34,32 @@ const SEND_BUFFER: usize = 64 * 1024;
 
 /// The most requests that a program has reset while they were not handled yet (CVE-2023-44487).
 const RESETS: usize = 20;
+
+/// A connection of a program to a host of a secret, whose first byte is one of TLS.
+#[derive(Debug)]
+pub struct TlsConnection {
+    /// The socket of the program.
+    pub client: net::TcpStream,
+    /// The socket of the host.
+    pub server: net::TcpStream,
+    /// The name that the program has dialled.
+    pub name: String,
+    /// The port that the program has dialled.
+    pub port: u16,
+    /// The command.
+    pub origin: ConnectionOrigin,
+}
+
+/// What the connections of a world share.
+pub(crate) struct BrokerParts {
+    pub authority: WorldAuthority,
+    pub configs: UpstreamConfigs,
+    pub stand_ins: Arc<StandIns>,
+    /// All forms of all stand-ins.
+    pub texts: Option<Arc<Replacements>>,
+    pub vault: Arc<SecretVault>,
+    pub events: EventSink,
+}
 
 /// Serves a connection until its end.
 pub(crate) async fn serve_connection(connection: TlsConnection, parts: &Arc<BrokerParts>) {

@@ -201,7 +201,7 @@ impl Body for SecretBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.size.clone()
+        self.size
     }
 }
 

@@ -44,8 +44,8 @@ impl Replacements {
         done.found.map(|_| out)
     }
 
-    /// Appends bytes with each text replaced that begins before `open`, where the beginning of a text may lie whose rest
-    /// has not arrived. Such a text has to be seen whole, as the longest counts.
+    /// Appends bytes with each text replaced that begins before `open`, where the beginning of a text may lie whose
+    /// rest has not arrived. Such a text has to be seen whole, as the longest counts.
     fn replace_before(&self, bytes: &[u8], mut open: usize, out: &mut Vec<u8>) -> ReplacedPart {
         let (mut end, mut number) = (0, None);
         for found in self.search.find_iter(bytes) {

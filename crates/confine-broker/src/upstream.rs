@@ -18,7 +18,6 @@ use tokio_rustls::TlsConnector;
 use confine_policy::HostAuthorities;
 
 use super::authority::Protocol;
-use super::exchange::target_for;
 use super::secret_body::SecretBody;
 
 /// The bytes of a connection and of a request in HTTP/2 that wait for a slow program.
@@ -184,5 +183,24 @@ impl Upstream {
             RequestSender::Failed(_, reason) => return Err(reason.clone()),
         };
         sent.map_err(|error| format!("the host did not answer: {error}"))
+    }
+}
+
+/// The protocol of a connection in the words of `http`.
+impl From<Protocol> for Version {
+    fn from(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Http1 => Self::HTTP_11,
+            Protocol::Http2 => Self::HTTP_2,
+        }
+    }
+}
+
+/// Returns a target in the form of a protocol.
+fn target_for(protocol: Protocol, uri: &Uri, authority: &str) -> Result<Uri, http::Error> {
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    match protocol {
+        Protocol::Http1 => Ok(Uri::builder().path_and_query(path).build()?),
+        Protocol::Http2 => Uri::builder().scheme("https").authority(authority).path_and_query(path).build(),
     }
 }

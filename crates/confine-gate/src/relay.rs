@@ -119,7 +119,7 @@ pub(super) struct SecretGuard {
     /// Whether the connection is opened if it begins with TLS.
     pub opens: bool,
     /// Looks for stand-ins in bytes that are not those of TLS.
-    pub search: Option<StandInSearch>,
+    pub search: Option<Box<StandInSearch>>,
     /// Whether the first byte is known.
     pub begun: bool,
 }

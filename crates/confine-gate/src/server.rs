@@ -525,7 +525,8 @@ impl GateServer {
                         &dialled,
                         DialledDestination::Name { name, .. } if broker.broker.has_host(name, port)
                     );
-                    connection.secrets = SecretGuard { opens, search: Some(broker.broker.search()), begun: false };
+                    connection.secrets =
+                        SecretGuard { opens, search: Some(Box::new(broker.broker.search())), begun: false };
                 }
                 let candidates = addresses.into_iter().map(DialCandidate::outside).collect();
                 self.step(slot, |connection, _| connection.go_to(candidates, Some(dialled)));

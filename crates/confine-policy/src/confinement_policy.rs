@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::hosts::AllowEntry;
 use crate::{ConfinementPart, MissingPart, WorldSecrets};
 
 /// The starting point of a confinement.
@@ -52,42 +53,12 @@ pub enum NetworkScope {
     },
 }
 
-/// A host or several, with the ports that may be reached there.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct AllowEntry {
-    /// The host.
-    pub host: AllowHost,
-    /// The port. `None`: 80 and 443.
-    pub port: Option<u16>,
-}
-
 impl NetworkScope {
     /// Returns the names that the list has as they are, each once.
     pub fn listed_names(&self) -> BTreeSet<&str> {
         let Self::Allow { entries, .. } = self else { return BTreeSet::new() };
         entries.iter().filter_map(|entry| entry.host.name()).collect()
     }
-}
-
-impl AllowHost {
-    /// Returns the name, if this is one.
-    fn name(&self) -> Option<&str> {
-        match self {
-            Self::Name(name) => Some(name),
-            Self::Below(_) | Self::Net(..) => None,
-        }
-    }
-}
-
-/// The host of an [`AllowEntry`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum AllowHost {
-    /// One name, in lower case and without a final dot.
-    Name(String),
-    /// All names below this name, but not the name itself.
-    Below(String),
-    /// The addresses of a network; a single address has the longest prefix.
-    Net(IpAddr, u8),
 }
 
 /// The place of `/tmp`, `/var/tmp` and `/dev/shm`.

@@ -4,13 +4,34 @@ use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::confinement_policy::{AllowEntry, AllowHost};
+use serde::{Deserialize, Serialize};
+
 use super::policy_error::PolicyFault;
 
 /// The longest name in the DNS.
 const LONGEST_NAME: usize = 253;
 /// The longest label of a name.
 const LONGEST_LABEL: usize = 63;
+
+/// A host or several, with the ports that may be reached there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AllowEntry {
+    /// The host.
+    pub host: AllowHost,
+    /// The port. `None`: 80 and 443.
+    pub port: Option<u16>,
+}
+
+/// The host of an [`AllowEntry`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum AllowHost {
+    /// One name, in lower case and without a final dot.
+    Name(String),
+    /// All names below this name, but not the name itself.
+    Below(String),
+    /// The addresses of a network; a single address has the longest prefix.
+    Net(IpAddr, u8),
+}
 
 impl FromStr for AllowEntry {
     type Err = PolicyFault;
@@ -50,6 +71,14 @@ impl fmt::Display for AllowHost {
 }
 
 impl AllowHost {
+    /// Returns the name, if this is one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Below(_) | Self::Net(..) => None,
+        }
+    }
+
     /// Returns whether this is the loopback, which is the commands' own.
     pub fn is_own_loopback(&self) -> bool {
         match self {

@@ -41,14 +41,15 @@ mod secrets;
 
 pub use confinement_parts::{ConfinementPart, MissingPart, WorldError};
 pub use confinement_policy::{
-    AllowEntry, AllowHost, CacheAccess, CommandReach, ConfinementPolicy, DraftedDirectory, DraftedTree, GitScope,
-    NetworkScope, OwnedPolicy, PolicyProfile, ReadScope, TmpPlacement,
+    CacheAccess, CommandReach, ConfinementPolicy, DraftedDirectory, DraftedTree, GitScope, NetworkScope, OwnedPolicy,
+    PolicyProfile, ReadScope, TmpPlacement,
 };
 pub use confinement_report::{ConfinementMechanism, ConfinementReport, ReportedWorldError, WorldFacts};
 pub use defaults::{DRAFTS_PLACE, OF_MACHINE, PROTECT, SYSTEM, UNDO_PLACE};
 pub use denial::{CommandDenials, DenialKind, DeniedOperation, LISTED, SuggestedGrant};
 pub use facts::facts;
 pub use hidden_reads::refused_reads;
+pub use hosts::{AllowEntry, AllowHost};
 pub use make::{make_policy, profile_name};
 pub use option_paths::outermost_paths;
 pub use policy_cache::{forget_owner, policy_for_owner};

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use super::confinement_policy::{
-    AllowEntry, CacheAccess, ConfinementPolicy, GitScope, NetworkScope, PolicyProfile, ReadScope, TmpPlacement,
+    CacheAccess, ConfinementPolicy, GitScope, NetworkScope, PolicyProfile, ReadScope, TmpPlacement,
 };
 use super::contradictions::{OwnerDirectory, check_contradictions};
 use super::defaults::{self, DRAFTS_PLACE, UNDO_PLACE};
-use super::hosts::{address_of, name_of};
+use super::hosts::{AllowEntry, address_of, name_of};
 use super::option_paths::{
     CachedPathResolver, ListedPath, expand_entry, is_within, outermost_paths, resolve_existing_part,
     resolve_existing_paths, without_dots,

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::confinement_policy::{AllowEntry, ConfinementPolicy, NetworkScope};
+use super::confinement_policy::{ConfinementPolicy, NetworkScope};
+use super::hosts::AllowEntry;
 use super::make::make_policy;
 use super::option_paths::{expand_entry, is_within, resolve_existing_part, resolve_existing_paths};
 use super::policy_environment::PolicyEnvironment;

@@ -107,11 +107,9 @@ fn without_namespaces(
     policy: &ConfinementPolicy,
     place: &WorldHostPaths<'_>,
 ) -> Option<Result<ConfinedWorld, WorldError>> {
-    if sys::HAS_SEATBELT && policy.draft.is_some() {
-        return Some(Err(NamespaceObstacle::of_system().of_draft()));
-    }
     if sys::HAS_SEATBELT {
-        return Some(macos_world::with_seatbelt(policy, place));
+        let made = NamespaceObstacle::of_system().check(policy);
+        return Some(made.and_then(|()| macos_world::with_seatbelt(policy, place)));
     }
     NAMESPACES
         .is_off()

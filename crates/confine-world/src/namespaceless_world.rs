@@ -36,10 +36,19 @@ impl NamespaceObstacle {
         Self { why: "this system has no overlays".to_owned(), remedy: "use Linux".to_owned() }
     }
 
-    /// Returns why a world has no view of a draft, without which commands would change the directory itself.
-    pub fn of_draft(&self) -> WorldError {
+    /// Fails if a policy has what only namespaces hold: a draft, without whose view commands would change the directory
+    /// itself, or secrets, whose authority commands would not trust.
+    ///
+    /// # Errors
+    /// [`WorldError::Missing`]
+    pub fn check(&self, policy: &ConfinementPolicy) -> Result<(), WorldError> {
+        let part = match policy {
+            policy if policy.draft.is_some() => ConfinementPart::Files,
+            policy if !policy.secrets.rules.is_empty() => ConfinementPart::Network,
+            _ => return Ok(()),
+        };
         let Self { why, remedy } = self.clone();
-        WorldError::Missing(vec![MissingPart { part: ConfinementPart::Files, why, remedy }])
+        Err(WorldError::Missing(vec![MissingPart { part, why, remedy }]))
     }
 
     /// Returns the obstacle behind a failed step, or the failure if this machine is not its cause.
@@ -90,9 +99,7 @@ pub(super) fn without_namespaces(
     place: &WorldHostPaths<'_>,
     obstacle: &NamespaceObstacle,
 ) -> Result<ConfinedWorld, WorldError> {
-    if policy.draft.is_some() {
-        return Err(obstacle.of_draft());
-    }
+    obstacle.check(policy)?;
     let tried = probe_mechanisms().at_step(|| "a process that tries to confine itself".into())?;
     let missing: Vec<_> = policy.wanted_parts().filter_map(|part| missing_part(tried, part, obstacle)).collect();
     if missing.iter().any(|missing| policy.require.contains(&missing.part)) {

@@ -11,7 +11,8 @@ use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 
 use super::fixture::{Fixture, HOST, echo, ok, rule, status};
-use crate::broker::{BrokerEvent, provider};
+use crate::BrokerEvent;
+use crate::broker::provider;
 
 const VALUE: &str = "sk-proj-ValueValueValueValueValueValue000000";
 const STAND_IN: &str = "sk-proj-StandStandStandStandStandStand111111";

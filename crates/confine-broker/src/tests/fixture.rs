@@ -19,7 +19,8 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, Stream
 
 use confine_policy::{AllowEntry, AllowHost, SecretPlace, SecretRule, SecretUse, ValueAnswer, ValueQuestion};
 
-use crate::broker::{Broker, BrokerEvent, ConnectionOrigin, EventSink, TlsConnection, provider};
+use crate::broker::{Broker, provider};
+use crate::{BrokerEvent, ConnectionOrigin, EventSink, TlsConnection};
 
 /// The host of the secrets.
 pub const HOST: &str = "api.example";

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use confine_policy::{AllowEntry, AllowHost, SecretPlace, SecretRule};
 
 use super::fixture::{Fixture, echo, ok, rule, rule_in, status};
-use crate::broker::BrokerEvent;
+use crate::BrokerEvent;
 
 const VALUE: &str = "ghp_ValueValueValueValueValueValue000000";
 const STAND_IN: &str = "ghp_StandStandStandStandStandStand111111";

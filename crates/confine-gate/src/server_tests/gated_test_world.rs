@@ -151,6 +151,7 @@ impl GatedTestWorld {
                 sockets,
                 Some(NamespacedSocketFactory::from_socket(spring)),
                 ResolverPool::new(resolve)?,
+                None,
             )?
             .run()
         });

@@ -56,7 +56,7 @@ fn a_name_that_is_not_allowed_is_refused_with_the_port_that_was_wanted() {
             assert!(connected.map_or(true, |stream| resets(&stream)), "{port}");
             refused.push(world.control.take(None).expect("refusals"));
         }
-        for GateRefusals { listed, total } in refused {
+        for GateRefusals { listed, total, .. } in refused {
             let [refused] = listed.as_slice() else { panic!("{listed:?}") };
             let target = format!("evil.test:{port}");
             assert_eq!((&refused.target, refused.count, total), (&target, 1, 1));
@@ -97,7 +97,7 @@ fn a_world_without_hosts_records_the_names_that_it_asks_for() {
     let network = GateNetwork::Namespaces(namespaces);
     let (setup, control) = GateSetup::new(&NetworkScope::None, &[], network, lifeline, "X").expect("a setup");
     let pool = ResolverPool::new(resolve).expect("a pool");
-    let gate = thread::spawn(move || GateServer::new(setup, sockets, None, pool)?.run());
+    let gate = thread::spawn(move || GateServer::new(setup, sockets, None, pool, None)?.run());
     let answer = inside.run(|| {
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
         socket.send_to(&build_query("evil.test", 1), (GATE_V4, 53)).expect("sent");

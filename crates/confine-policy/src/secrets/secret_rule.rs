@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::host_authorities::HostAuthorities;
 use super::raw_secret::RawSecret;
 use super::stand_in::{RandomDigits, stand_in_for};
-use crate::confinement_policy::{AllowEntry, AllowHost};
+use crate::hosts::{AllowEntry, AllowHost};
 use crate::option_paths::expand_entry;
 use crate::policy_environment::PolicyEnvironment;
 use crate::policy_error::{PolicyError, PolicyFault};
@@ -81,7 +81,7 @@ pub enum SecretPlace {
     Query,
     /// The body.
     Body,
-    /// The key of a request that AWS's Signature Version 4 signs.
+    /// The key of a request that AWS's Signature Version 4 signs. No secret may stand there.
     SigV4,
 }
 
@@ -236,9 +236,7 @@ fn secret_rule(
         return Err(fault(PolicyFault::NoSecretHost));
     }
     let places = raw.places.iter().map(|text| place(text)).collect::<Result<Vec<_>, _>>()?;
-    if raw.inject && !places.iter().all(|place| matches!(place, SecretPlace::Bearer | SecretPlace::Basic))
-        || raw.inject && places.len() != 1
-    {
+    if raw.inject && !matches!(places[..], [SecretPlace::Bearer | SecretPlace::Basic]) {
         return Err(fault(PolicyFault::InjectPlace));
     }
     if raw.template.is_some() && raw.file.is_none() {
@@ -283,7 +281,9 @@ fn host_entry(text: &str) -> Result<AllowEntry, PolicyError> {
 
 fn place(text: &str) -> Result<SecretPlace, PolicyError> {
     let found = SecretPlace::NAMED.iter().find(|(name, _)| *name == text).map(|(_, place)| *place);
-    let fault = PolicyFault::NotOneOf("bearer, basic, header, query, body, sigv4");
+    // Such requests are not signed again yet.
+    let found = found.filter(|place| *place != SecretPlace::SigV4);
+    let fault = PolicyFault::NotOneOf("bearer, basic, header, query, body");
     found.ok_or_else(|| PolicyError::invalid("confine.secrets.as", text, fault))
 }
 

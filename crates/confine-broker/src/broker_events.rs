@@ -1,0 +1,64 @@
+//! What happens in opened connections, for the gate.
+
+use std::sync::Arc;
+
+use confine_policy::SecretUse;
+
+/// The command of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectionOrigin {
+    /// The value of `AGENT_BASH_ID` of the command. `None`: the command is unknown.
+    pub mark: Option<String>,
+    /// The basename of the executable, or an empty text.
+    pub program: String,
+}
+
+/// What happened in opened connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BrokerEvent {
+    /// A secret was put in, or refused.
+    Used {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// The use.
+        of: SecretUse,
+    },
+    /// A stand-in was sent to a host that is not one of its secret's.
+    Leaked {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// The name of the secret.
+        name: String,
+        /// `host:port`.
+        to: String,
+    },
+    /// A handshake gave another name than the program has dialled, or none.
+    OtherName {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// `host:port`, with the name of the handshake if there is one.
+        target: String,
+    },
+    /// A program did not trust the authority of the world.
+    Distrusted {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// `host:port`.
+        target: String,
+    },
+}
+
+/// Takes events, at once and from any thread.
+#[derive(Clone)]
+pub struct EventSink(Arc<dyn Fn(BrokerEvent) + Send + Sync>);
+
+impl EventSink {
+    /// Returns a sink that calls this.
+    pub fn new(on_event: impl Fn(BrokerEvent) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(on_event))
+    }
+
+    pub(crate) fn send(&self, event: BrokerEvent) {
+        (self.0)(event);
+    }
+}
