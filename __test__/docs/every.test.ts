@@ -53,6 +53,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/running.md': { ts: EXAMPLES },
   'docs/safety.md': { ts: EXAMPLES, sh: COMMANDS },
   'docs/sandbox.md': { js: '__test__/sandbox/docs.test.ts', ts: REMOTE },
+  'docs/secrets.md': { ts: EXAMPLES },
   'docs/shells.md': { ts: EXAMPLES },
   'docs/terminals.md': { ts: EXAMPLES },
   'docs/testing-agents.md': { ts: '__test__/ai/testing-agents.test.ts' },

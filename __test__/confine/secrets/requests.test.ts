@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { HOST, runWith, secretFor, secretHost, VALUE } from './support.ts';
+import { folder, hostResult } from '../../support/index.ts';
+import { AUTHORITY, HOST, runWith, secretFor, secretHost, VALUE } from './support.ts';
 
 /** A request of Node that prints the answer. */
 const fetching = (url: string, options: string) =>
@@ -70,5 +73,56 @@ describe.runIf(process.platform === 'linux')('a secret', () => {
     );
     expect(stdout).toMatch(/^token=ghp_[A-Za-z0-9]{36}\n\[\]\n-----END CERTIFICATE-----\n$/);
     expect(stdout).not.toContain(VALUE);
+  });
+
+  test('of a function is asked for once, and again after its time', async () => {
+    const { port, got } = await secretHost();
+    const command = fetching(`https://${HOST}:${port}/`, '{ headers: { "x-key": process.env.TOKEN } }');
+    const results = await hostResult<{ calls: number; codes: number[]; refused: (string | null)[] }>(
+      `import { BashSession } from 'agent-bash';
+       let calls = 0;
+       const value = () => { calls += 1; if (calls === 4) throw new Error('locked'); return '${VALUE}' + calls; };
+       const secret = { value, hosts: ['${HOST}:${port}'] };
+       const network = { allow: [], hosts: { '${HOST}': '127.0.0.1' } };
+       const options = { cwd: ${JSON.stringify(folder())}, safety: 'off', confine: { network, secrets: { TOKEN: secret } } };
+       const codes = [];
+       const refused = [];
+       const session = new BashSession(options);
+       for (const run of [() => bash(${JSON.stringify(command)}, options), () => session.run(${JSON.stringify(command)})]) {
+         codes.push(Number((await run()).stdout.split(' ')[0]));
+       }
+       const old = { ...options, confine: { network, secrets: { TOKEN: { ...secret, ttlMs: 0 } } } };
+       for (let n = 0; n < 3; n++) {
+         const { stdout, confinement } = await bash(${JSON.stringify(command)}, old);
+         codes.push(Number(stdout.split(' ')[0]));
+         refused.push(confinement.secrets[0].refused);
+       }
+       await session.close();
+       console.log(JSON.stringify({ calls, codes, refused }));`,
+      { env: { SSL_CERT_FILE: AUTHORITY } },
+    );
+    expect(results).toEqual({
+      calls: 4,
+      // The standard of fetch makes a failure of 407.
+      codes: [200, 200, 200, 200, 0],
+      refused: [null, null, expect.stringContaining('its function has failed: locked')],
+    });
+    const keys = [1, 1, 2, 3].map((number) => VALUE + number);
+    expect(got.map(({ headers }) => headers['x-key'])).toEqual(keys);
+  });
+
+  test('is neither in the environment of our processes, nor in a file of ours', async () => {
+    const { port } = await secretHost();
+    const state = folder();
+    const { stdout } = await runWith(
+      "cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; env",
+      { secrets: { TOKEN: secretFor(port) } },
+      { HOME: state, XDG_STATE_HOME: join(state, 'state') },
+    );
+    expect(stdout).toContain('TOKEN=ghp_');
+    expect(stdout).not.toContain(VALUE);
+    expect(
+      execFileSync('bash', ['-c', `grep -rsl ${VALUE} "$1" ~/.local/state/agent-bash || true`, 'bash', state]),
+    ).toEqual(Buffer.from(''));
   });
 });

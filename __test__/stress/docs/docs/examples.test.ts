@@ -21,6 +21,7 @@ const pages = [
   'observability.md',
   'receipts.md',
   'drafts.md',
+  'secrets.md',
   'undo.md',
   'ledger.md',
   'page.md',
