@@ -17,16 +17,24 @@ export const env = existsSync(join(root, 'target', triple ?? '', 'debug')) ? {} 
 
 const napi = (args, options) => run(tool('napi'), ['build', '--platform', ...args], { env, ...options });
 
+/** Returns what cargo calls a dependency. Of a crate with several versions, one that others use has to be told apart. */
+function specOf({ name, req }) {
+  const locked = readFileSync(join(root, 'Cargo.lock'), 'utf8').matchAll(/^name = "(.+)"\nversion = "(.+)"/gm);
+  const versions = [...locked].filter(([, one]) => one === name).map(([, , version]) => version);
+  const own = versions.length > 1 && versions.find((version) => version.startsWith(req.replace('^', '')));
+  return own ? `${name}@${own}` : name;
+}
+
 /** Compiles the crates that ours use, for a full build those of the addon. Needs nothing from npm. */
 export async function compileCrates(full, options) {
   const { stdout } = await run('cargo', ['metadata', '--no-deps', '--format-version', '1'], { output: 'keep' });
   const dependencies = JSON.parse(stdout).packages.flatMap((crate) => crate.dependencies);
-  const names = new Set(
+  const specs = new Set(
     dependencies
       .filter(({ kind, path, optional, target }) => kind === null && !path && !optional && target === null)
-      .map(({ name }) => name),
+      .map(specOf),
   );
-  const used = [...names].flatMap((name) => ['-p', name]);
+  const used = [...specs].flatMap((spec) => ['-p', spec]);
   // napi names the target, too.
   const build = ['build', '--target', triple, ...(full ? ['--release'] : [])];
   await run('cargo', [...build, ...used], { env, ...options });

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, GeneralSubtree, IsCa,
     Issuer, KeyPair, KeyUsagePurpose, NameConstraints,
@@ -77,7 +79,8 @@ impl WorldAuthority {
         set_times(&mut params);
         let key = KeyPair::generate()?;
         let certificate = params.self_signed(&key)?;
-        let (pem, der) = (certificate.pem(), certificate.der().clone());
+        let der = certificate.der().clone();
+        let pem = pem_of(&der);
         Ok(Self { issuer: Issuer::new(params, key), certificate: der, pem, provider, made: Mutex::default() })
     }
 
@@ -118,6 +121,14 @@ impl WorldAuthority {
         config.alpn_protocols = vec![protocol.alpn().to_vec()];
         Ok(config)
     }
+}
+
+/// Returns a certificate as PEM (RFC 7468).
+fn pem_of(certificate: &CertificateDer<'_>) -> String {
+    const LINE: usize = 64;
+    let encoded = STANDARD.encode(certificate);
+    let lines = encoded.as_bytes().chunks(LINE).map(|line| format!("{}\n", String::from_utf8_lossy(line)));
+    format!("-----BEGIN CERTIFICATE-----\n{}-----END CERTIFICATE-----\n", lines.collect::<String>())
 }
 
 /// Lets a certificate begin yesterday, for clocks that differ, and hold as long as any world.
