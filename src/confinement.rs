@@ -183,6 +183,15 @@ mod tests {
         denials.add(DenialKind::Network, "a:443", "npm", Some(SuggestedGrant::Host("a:443".into())));
         denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(SuggestedGrant::Expose(3000)));
         denials.add(DenialKind::Syscall, "mount", "mount", None);
+        denials.secrets.add(confine_policy::SecretUse {
+            name: "TOKEN".into(),
+            host: "a.example".into(),
+            method: "GET".into(),
+            path: "/user".into(),
+            count: 1,
+            status: Some(200),
+            refused: None,
+        });
         let missing = MissingPart { part: ConfinementPart::Syscalls, why: "why".into(), remedy: "remedy".into() };
         let held = confine_policy::ConfinementReport {
             profile: PolicyProfile::ReadOnly,
@@ -209,6 +218,8 @@ mod tests {
             "denied": denied,
             "deniedTotal": 4.0,
             "tmp": "/w/tmp",
+            "secrets": [{ "name": "TOKEN", "host": "a.example", "method": "GET", "path": "/user", "count": 1.0,
+                "status": 200, "refused": null }],
         });
         assert_eq!(serde_json::to_value(Confinement::from(held)).unwrap(), wanted);
     }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { BackgroundTask, BashResult } from 'agent-bash';
@@ -50,10 +50,28 @@ describe('run --confine', () => {
   test.each([
     [['--confine=all'], 'It must be workspace or read-only'],
     [['--allow-host', 'https://a.example'], 'is a URL'],
+    [['--secret', 'TOKEN'], 'It must be NAME@HOST'],
+    [['--secret', 'NOT_SET@a.example'], 'The variable NOT_SET is not set'],
+    [['--secret', 'T@a.example=x'], 'The source must be'],
+    [['--secret', 'PATH@a.example'], 'by which programs are steered'],
   ])('%j is refused', async (flags, message) => {
     const { code, stderr } = await new Program().run('run', ...flags, 'true');
     expect(code).toBeGreaterThan(0);
     expect(stderr).toContain(message);
+  });
+
+  linuxTest('--secret gives a stand-in, from a variable or a file', async () => {
+    const { cwd, other } = place();
+    const value = 'glpat-abcdefghij0123456789';
+    writeFileSync(join(other, 'value'), `${value}\n`);
+    for (const source of ['', '=env:TOKEN', `=file:${join(other, 'value')}`]) {
+      const program = new Program({ TOKEN: value });
+      const flags = ['--cwd', cwd, '--hide', other, '--secret', `TOKEN@git.example,*.git.example:8443${source}`];
+      const { stdout, confinement } = await program.json<BashResult>('run', ...flags, 'echo "$TOKEN"');
+      expect(stdout).toMatch(/^glpat-[a-z]{10}[0-9]{10}\n$/);
+      expect(stdout).not.toContain(value);
+      expect(confinement?.secrets).toEqual([]);
+    }
   });
 
   test('a write root that does not exist is ERR_BASH_CONFINEMENT, and nothing runs', async () => {

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { BashOptions } from 'agent-bash';
+import type { BashOptions, Secret } from 'agent-bash';
 import { type Command, InvalidArgumentError } from 'commander';
 import { gather } from './values.ts';
 
@@ -11,7 +12,11 @@ export interface ConfineFlags {
   write?: string[];
   hide?: string[];
   allowHost?: string[];
+  secret?: NamedSecret[];
 }
+
+/** A secret with its name. */
+type NamedSecret = [name: string, secret: Secret];
 
 /** Adds these options to a command. */
 export function addConfineFlags(command: Command): Command {
@@ -23,7 +28,37 @@ export function addConfineFlags(command: Command): Command {
       '--allow-host <host>',
       'confined, with a host that it can reach: name, *.domain, address or CIDR, with :port or for 80 and 443',
       gather,
+    )
+    .option(
+      '--secret <name@host[,host…][=env:VAR|file:PATH|-]>',
+      'confined, with a secret that commands use at these hosts and cannot read, from the variable of its name',
+      (text: string, before: NamedSecret[] = []) => [...before, parseSecret(text)],
     );
+}
+
+/** Returns a secret as the command line gives it. The value is read here, so that it is in no list of arguments. */
+function parseSecret(text: string): NamedSecret {
+  const [, name, hosts, source] = /^([^@=]+)@([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
+  if (name === undefined || hosts === undefined) {
+    throw new InvalidArgumentError('It must be NAME@HOST, with =env:VAR, =file:PATH or =- for another source.');
+  }
+  return [name, { value: valueFrom(source ?? `env:${name}`), hosts: hosts.split(',') }];
+}
+
+function valueFrom(source: string): string {
+  const variable = source.startsWith('env:') ? source.slice('env:'.length) : undefined;
+  if (variable !== undefined) {
+    const value = process.env[variable];
+    if (!value) throw new InvalidArgumentError(`The variable ${variable} is not set.`);
+    return value;
+  }
+  const file = source.startsWith('file:') ? source.slice('file:'.length) : source === '-' ? 0 : undefined;
+  if (file === undefined) throw new InvalidArgumentError('The source must be env:VAR, file:PATH or -.');
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 /**
@@ -48,10 +83,10 @@ const isProfile = (text: string | undefined): text is Profile => text === 'works
  * paths begin at `folder`.
  */
 export function confineOf(
-  { confine, write, hide, allowHost }: ConfineFlags,
+  { confine, write, hide, allowHost, secret }: ConfineFlags,
   folder = process.cwd(),
 ): BashOptions['confine'] {
-  if (confine === undefined && !write && !hide && !allowHost) return undefined;
+  if (confine === undefined && !write && !hide && !allowHost && !secret) return undefined;
   // A shell leaves `~` as it is behind an equals sign.
   const absolute = (path: string) => (folder === '' || path.startsWith('~') ? path : resolve(folder, path));
   return {
@@ -59,5 +94,6 @@ export function confineOf(
     ...(write && { write: write.map(absolute) }),
     ...(hide && { hide: hide.map(absolute) }),
     ...(allowHost && { network: { allow: allowHost } }),
+    ...(secret && { secrets: Object.fromEntries(secret) }),
   };
 }

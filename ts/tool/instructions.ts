@@ -106,11 +106,13 @@ export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'conf
     profile = 'workspace',
     write = [],
     network = 'none',
+    secrets = {},
   } = typeof confine === 'string' ? { profile: confine } : confine;
   const places = [...(profile === 'workspace' ? ['the working directory'] : []), ...some(write)];
   const changes =
     places.length === 0 ? 'they can change no files' : `they can change files only in ${places.join(', ')}`;
-  const hosts = typeof network === 'object' ? some(network.allow) : [];
+  const ofSecrets = Object.values(secrets).flatMap((secret) => secret.hosts);
+  const hosts = some([...new Set([...(typeof network === 'object' ? network.allow : []), ...ofSecrets])]);
   const reaches =
     network === 'full'
       ? 'reach every host'
@@ -118,7 +120,11 @@ export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'conf
         ? 'reach no host but their own'
         : `reach only the hosts ${hosts.join(', ')}`;
   const more = onAccess === undefined ? '' : '; with access you can ask for more';
-  return `Commands are confined: ${changes}, ${reaches}, and read no secrets of the user. What was denied is listed behind the output${more}.`;
+  const usable = Object.entries(secrets).map(([name, { hosts, file, inject }]) => {
+    const what = inject ? 'A secret' : file === undefined ? `The variable ${name}` : `The secret in ${file}`;
+    return ` ${what} works for ${some(hosts).join(', ')} and cannot be read.`;
+  });
+  return `Commands are confined: ${changes}, ${reaches}, and read no secrets of the user. What was denied is listed behind the output${more}.${usable.join('')}`;
 }
 
 /**

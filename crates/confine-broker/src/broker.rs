@@ -70,7 +70,6 @@ impl Broker {
         let parts = Arc::new(BrokerParts {
             authority,
             configs: UpstreamConfigs::new(roots, &provider).map_err(io::Error::other)?,
-            texts: stand_ins.in_body(&[]).map(Arc::new),
             stand_ins,
             vault: Arc::new(SecretVault::new(host)),
             events,
@@ -106,7 +105,7 @@ impl Broker {
     /// Returns a search for stand-ins in the bytes of a connection that is not opened.
     pub fn search(&self) -> StandInSearch {
         StandInSearch {
-            stream: self.parts.texts.as_ref().map(|texts| StreamReplacer::new(Arc::clone(texts))),
+            stream: self.parts.stand_ins.search.clone().map(StreamReplacer::new),
             stand_ins: Arc::clone(&self.parts.stand_ins),
         }
     }

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue,
     IF_RANGE, RANGE, TE, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
+use http_body_util::{BodyExt, Collected, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -31,6 +33,9 @@ const OF_CONNECTION: [HeaderName; 5] = [
 ];
 
 const WEBSOCKET_EXTENSIONS: HeaderName = HeaderName::from_static("sec-websocket-extensions");
+
+/// The largest answer of which no part is given before the whole was read.
+const SMALL: usize = 1024 * 1024;
 
 /// Bytes that are read at once from a connection that has changed its protocol.
 const PIECE: usize = 16 * 1024;
@@ -123,6 +128,7 @@ impl Exchanges {
         let in_body = Arc::new(Mutex::new(Vec::new()));
         let body = self.body_of(body, &mut opened, &mut parts.headers, uses, &in_body);
         let is_head = parts.method == Method::HEAD;
+        let whole = whole_of(&parts);
         let sent = self.upstream.send(Request::from_parts(parts, body)).await;
         let mut used = opened.used;
         used.extend(in_body.lock().unwrap_or_else(PoisonError::into_inner).drain(..));
@@ -132,6 +138,9 @@ impl Exchanges {
             self.events.send(BrokerEvent::Used { origin: self.origin.clone(), of });
         }
         let response = sent.map_err(|reason| unsent(&reason))?;
+        if let (Some(whole), Some(range)) = (whole, SmallRange::of(&response)) {
+            return self.part_of(range, response, whole, opened.sent).await;
+        }
         self.answer_of(response, opened.sent, client, is_head).await
     }
 
@@ -145,7 +154,7 @@ impl Exchanges {
         in_body: &Arc<Mutex<Vec<usize>>>,
     ) -> SecretBody {
         let all = Arc::clone(&self.of.all);
-        let others = all.in_body(&opened.of_body).map(Arc::new);
+        let others = all.search_besides(&opened.of_body);
         let texts = opened.in_body.take().map(Arc::new);
         if texts.as_ref().is_some_and(|texts| !texts.keep_length()) {
             headers.remove(CONTENT_LENGTH);
@@ -175,7 +184,7 @@ impl Exchanges {
         client: Option<hyper::upgrade::OnUpgrade>,
         is_head: bool,
     ) -> Result<Response<SecretBody>, RefusedRequest> {
-        let texts = self.of.in_answer(sent);
+        let texts = self.of.in_answer(sent).await;
         let switches = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         let server = switches.then(|| hyper::upgrade::on(&mut response));
         let (mut parts, body) = response.into_parts();
@@ -201,6 +210,38 @@ impl Exchanges {
         Ok(Response::from_parts(parts, SecretBody::of(body).opened_by(decoder).replacing(texts, None)))
     }
 
+    /// Returns a part of a small answer. A part of a value would not be recognized, so the whole is asked for.
+    async fn part_of(
+        self: &Arc<Self>,
+        range: SmallRange,
+        part: Response<Incoming>,
+        whole: http::request::Parts,
+        sent: Vec<(Vec<u8>, Vec<u8>)>,
+    ) -> Result<Response<SecretBody>, RefusedRequest> {
+        let (mut parts, body) = part.into_parts();
+        // The connection is free for another request once the part was read.
+        whole_body(body).await?;
+        let response = self.upstream.send(Request::from_parts(whole, SecretBody::text(""))).await;
+        let response = response.map_err(|reason| unsent(&reason))?;
+        if response.status() != StatusCode::OK || response.headers().contains_key(CONTENT_ENCODING) {
+            return self.answer_of(response, sent, None, false).await;
+        }
+        let body = whole_body(response.into_body()).await?;
+        let texts = self.of.in_answer(sent).await;
+        let replaced = texts.as_ref().and_then(|texts| texts.replace(&body));
+        let body = replaced.map_or(body, Bytes::from);
+        if body.len() != range.total || range.last >= range.total {
+            return Err(unsent("the host gave a part and a whole that do not fit"));
+        }
+        if let Some(texts) = &texts {
+            replace_in_headers(&mut parts.headers, texts);
+        }
+        for name in OF_CONNECTION {
+            parts.headers.remove(name);
+        }
+        Ok(Response::from_parts(parts, SecretBody::text(body.slice(range.first..=range.last))))
+    }
+
     /// Passes the bytes of a connection on that has changed its protocol.
     async fn pass_on(
         self: Arc<Self>,
@@ -212,7 +253,7 @@ impl Exchanges {
         let (mut from_client, mut to_client) = tokio::io::split(TokioIo::new(client));
         let (mut from_server, mut to_server) = tokio::io::split(TokioIo::new(server));
         let up = async {
-            let mut search = self.of.all.in_body(&[]).map(|texts| StreamReplacer::new(Arc::new(texts)));
+            let mut search = self.of.all.search.clone().map(StreamReplacer::new);
             let copied = copy(&mut from_client, &mut to_server, &mut search, false).await;
             if let Some(number) =
                 search.as_ref().and_then(StreamReplacer::found).and_then(|text| self.of.all.find(text))
@@ -260,6 +301,46 @@ async fn copy(
     }
 }
 
+/// A part of an answer that is small enough to be asked for as a whole.
+struct SmallRange {
+    first: usize,
+    last: usize,
+    total: usize,
+}
+
+impl SmallRange {
+    /// Returns the part that an answer is.
+    fn of(response: &Response<Incoming>) -> Option<Self> {
+        if response.status() != StatusCode::PARTIAL_CONTENT {
+            return None;
+        }
+        let range = response.headers().get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes ")?;
+        let (part, total) = range.split_once('/')?;
+        let (first, last) = part.split_once('-')?;
+        let range = Self { first: first.parse().ok()?, last: last.parse().ok()?, total: total.parse().ok()? };
+        (range.total <= SMALL && range.first <= range.last).then_some(range)
+    }
+}
+
+/// Returns the request for the whole of which a request wants a part.
+fn whole_of(request: &http::request::Parts) -> Option<http::request::Parts> {
+    if request.method != Method::GET || !request.headers.contains_key(RANGE) {
+        return None;
+    }
+    let mut whole = request.clone();
+    for name in [RANGE, IF_RANGE, CONTENT_LENGTH] {
+        whole.headers.remove(name);
+    }
+    whole.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    Some(whole)
+}
+
+/// Returns a body that has to be small.
+async fn whole_body(body: Incoming) -> Result<Bytes, RefusedRequest> {
+    let collected = Limited::new(body, SMALL).collect().await;
+    collected.map(Collected::to_bytes).map_err(|error| unsent(&error.to_string()))
+}
+
 /// Returns the answer of the gate to a request that did not reach its host.
 fn unsent(reason: &str) -> RefusedRequest {
     RefusedRequest { secret: None, leaks: false, status: StatusCode::BAD_GATEWAY, reason: reason.to_owned() }
@@ -288,10 +369,14 @@ fn prepare_headers(headers: &mut HeaderMap, upgrades: bool) {
         headers.insert(UPGRADE, upgrade);
         headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     }
-    // The gate has answered it. A part of an answer may hold a part of a value. Frames that are compressed cannot be
-    // read.
-    for name in [EXPECT, RANGE, IF_RANGE, WEBSOCKET_EXTENSIONS] {
+    // The gate has answered it. Frames that are compressed cannot be read.
+    for name in [EXPECT, WEBSOCKET_EXTENSIONS] {
         headers.remove(name);
+    }
+    // Several parts come in a form of their own.
+    if headers.get(RANGE).is_some_and(|range| range.as_bytes().contains(&b',')) {
+        headers.remove(RANGE);
+        headers.remove(IF_RANGE);
     }
     if headers.get(TE).is_some_and(|te| te != "trailers") {
         headers.remove(TE);

@@ -12,10 +12,10 @@ use super::text_forms::{all_forms, in_url, readable_forms};
 #[derive(Debug)]
 pub(crate) struct StandIns {
     pub rules: Vec<SecretRule>,
-    /// Each text with itself and one byte more, as only the search is used.
-    search: Option<Replacements>,
-    /// The rule of each text.
+    /// Each form of each stand-in, with the number of its rule.
     forms: Vec<(Vec<u8>, usize)>,
+    /// The search for all forms.
+    pub search: Option<Arc<Replacements>>,
 }
 
 impl StandIns {
@@ -27,31 +27,40 @@ impl StandIns {
         let mut forms: Vec<_> = rules.iter().enumerate().flat_map(of).collect();
         forms.sort();
         forms.dedup_by(|one, other| one.0 == other.0);
-        let pairs = forms.iter().map(|(form, _)| (form.clone(), Vec::new()));
-        Self { search: Replacements::new(pairs), rules, forms }
+        let search = search_of(forms.iter().map(|(form, _)| form)).map(Arc::new);
+        Self { rules, forms, search }
     }
 
     /// Returns the number of the rule whose stand-in is in these bytes, in any form.
     pub fn find(&self, bytes: &[u8]) -> Option<usize> {
-        Some(self.forms[self.search.as_ref()?.find(bytes)?].1)
+        let found = self.search.as_ref()?.find(bytes)?;
+        self.forms.iter().find(|(form, _)| form == found).map(|(_, number)| *number)
     }
 
-    /// Returns the rule whose stand-in is there as it is, with all of them that are.
+    /// Returns the numbers of the rules whose stand-ins are in this text as they are.
     pub fn all_in<'a>(&'a self, text: &'a str) -> impl Iterator<Item = usize> + 'a {
         let found = self.rules.iter().enumerate().filter(|(_, rule)| text.contains(&rule.stand_in));
         found.map(|(number, _)| number)
     }
 
-    /// Returns the search for stand-ins in a body, which is refused with the first one.
-    pub fn in_body(&self, except: &[usize]) -> Option<Replacements> {
+    /// Returns the search for the stand-ins of all rules but these.
+    pub fn search_besides(&self, except: &[usize]) -> Option<Arc<Replacements>> {
+        if except.is_empty() {
+            return self.search.clone();
+        }
         let others = self.forms.iter().filter(|(_, number)| !except.contains(number));
-        Replacements::new(others.map(|(form, _)| (form.clone(), Vec::new())))
+        search_of(others.map(|(form, _)| form)).map(Arc::new)
     }
 
     /// Returns whether a secret goes to a host.
     pub fn has_host(&self, name: &str, port: u16) -> bool {
         self.rules.iter().any(|rule| rule.goes_to(name, port))
     }
+}
+
+/// Returns a search for texts, which replaces them by nothing.
+fn search_of<'a>(texts: impl Iterator<Item = &'a Vec<u8>>) -> Option<Replacements> {
+    Replacements::new(texts.map(|text| (text.clone(), Vec::new())))
 }
 
 /// The secrets for the requests of a connection to a host.
@@ -93,8 +102,14 @@ impl HostSecrets {
         (0..self.all.rules.len()).filter(|number| self.goes_here(*number))
     }
 
-    /// Returns the texts of an answer that are replaced: all values that the gate knows, in each form.
-    pub fn in_answer(&self, sent: Vec<(Vec<u8>, Vec<u8>)>) -> Option<Arc<Replacements>> {
+    /// Returns the texts of an answer that are replaced: all values that the gate knows, in each form. The host may know
+    /// its own from requests of other worlds, so these are asked for first.
+    pub async fn in_answer(&self, sent: Vec<(Vec<u8>, Vec<u8>)>) -> Option<Arc<Replacements>> {
+        for number in self.numbers() {
+            if self.vault.known_values(self.rule(number)).is_empty() {
+                let _ = self.value(number).await;
+            }
+        }
         let mut pairs = sent;
         for rule in &self.all.rules {
             for value in self.vault.known_values(rule) {

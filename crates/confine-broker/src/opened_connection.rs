@@ -20,7 +20,6 @@ use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
 use super::exchange::Exchanges;
 use super::host_secrets::{HostSecrets, StandIns};
 use super::secret_vault::SecretVault;
-use super::stream_replacer::Replacements;
 use super::upstream::{LARGEST_HEAD, Upstream, UpstreamConfigs};
 
 /// Time that a handshake, and the head of a request, may take.
@@ -55,8 +54,6 @@ pub(crate) struct BrokerParts {
     pub authority: WorldAuthority,
     pub configs: UpstreamConfigs,
     pub stand_ins: Arc<StandIns>,
-    /// All forms of all stand-ins.
-    pub texts: Option<Arc<Replacements>>,
     pub vault: Arc<SecretVault>,
     pub events: EventSink,
 }

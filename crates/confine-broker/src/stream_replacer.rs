@@ -32,9 +32,9 @@ impl Replacements {
         self.from.iter().zip(&self.to).all(|(from, to)| from.len() == to.len())
     }
 
-    /// Returns the number of the first text that is found.
-    pub fn find(&self, bytes: &[u8]) -> Option<usize> {
-        self.search.find(bytes).map(|found| found.pattern().as_usize())
+    /// Returns the first text that is found.
+    pub fn find(&self, bytes: &[u8]) -> Option<&[u8]> {
+        self.search.find(bytes).map(|found| self.from[found.pattern()].as_slice())
     }
 
     /// Replaces the texts in the whole of some bytes. `None`: none is there.

@@ -41,6 +41,14 @@ fn a_host_that_echoes_gives_the_stand_in() {
 }
 
 #[test]
+fn a_value_that_the_host_knows_from_elsewhere_is_the_stand_in() {
+    let fixture = with(Arc::new(|_| Response::new(Full::from(format!("the last one was {VALUE}")))));
+    let answer = fixture.send("GET /last", b"");
+    assert!(answer.ends_with(&format!("the last one was {STAND_IN}")), "{answer}");
+    assert!(fixture.events().is_empty());
+}
+
+#[test]
 fn compressed_answers_are_opened() {
     let text = format!("{{\"token\":\"{VALUE}\",\"b64\":\"{}\"}}", STANDARD.encode(VALUE));
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
@@ -72,12 +80,46 @@ fn an_answer_that_cannot_be_opened_is_refused() {
     }
 }
 
+/// A host that gives the parts of a body that are asked for.
+fn in_parts(body: Vec<u8>) -> Answering {
+    Arc::new(move |request| {
+        let range = request.headers.get("range").and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
+        let Some((first, last)) = range else { return Response::new(Full::from(body.clone())) };
+        let (first, last): (usize, usize) = (first.parse().expect("a number"), last.parse().expect("a number"));
+        let mut response = Response::new(Full::from(body[first..=last].to_vec()));
+        *response.status_mut() = http::StatusCode::PARTIAL_CONTENT;
+        let range = format!("bytes {first}-{last}/{}", body.len());
+        response.headers_mut().insert("content-range", range.parse().expect("a value"));
+        response
+    })
+}
+
 #[test]
 fn a_range_cannot_split_a_value() {
-    let fixture = with(echo());
-    let answer = fixture.send(&format!("GET /\nAuthorization: Bearer {STAND_IN}\nRange: bytes=0-3"), b"");
-    assert!(!fixture.last().headers.contains_key("range"));
-    assert_eq!(status(&answer), 200);
+    let (body, shown) = (format!("token={VALUE}\n"), format!("token={STAND_IN}\n"));
+    let fixture = with(in_parts(body.clone().into_bytes()));
+    let mut all = String::new();
+    for first in (0..body.len()).step_by(7) {
+        let last = (first + 6).min(body.len() - 1);
+        let head = format!("GET /\nAuthorization: Bearer {STAND_IN}\nRange: bytes={first}-{last}");
+        let answer = fixture.send(&head, b"");
+        assert_eq!(status(&answer), 206, "{answer}");
+        assert!(answer.contains(&format!("content-range: bytes {first}-{last}/{}", body.len())), "{answer}");
+        all.push_str(answer.split_once("\r\n\r\n").expect("a body").1);
+    }
+    assert_eq!(all, shown);
+    assert_eq!(fixture.uses().len(), body.len().div_ceil(7), "one for each request of the program");
+    let several = fixture.send("GET /\nRange: bytes=0-1,3-4", b"");
+    assert!(status(&several) == 200 && several.ends_with(&shown), "{several}");
+}
+
+#[test]
+fn a_part_of_a_large_answer_is_passed_on() {
+    let fixture = with(in_parts(vec![b'x'; 2 << 20]));
+    let answer = fixture.send("GET /\nRange: bytes=1000-1099", b"");
+    assert_eq!(status(&answer), 206);
+    assert!(answer.ends_with(&"x".repeat(100)));
+    assert_eq!(fixture.count(), 1);
 }
 
 #[test]

@@ -268,7 +268,8 @@ impl TaskServer {
         let asked: Vec<bool> = self.clients.iter().map(|_| answers.next().unwrap_or(false)).collect();
         let fed = self.feed.is_some() && answers.next().unwrap_or(false);
         let announced = self.news.awaited().is_some() && answers.next().unwrap_or(false);
-        self.requests.denied |= self.news.is_due(announced, Instant::now());
+        // The gate announces nothing, so its refusals are collected when somebody asks.
+        self.requests.denied |= self.news.is_due(announced, Instant::now()) || asked.contains(&true);
         if let Some(feed) = &mut self.feed
             && fed
             && feed.write()
