@@ -830,7 +830,8 @@ interface Secret {
   hosts: string[];
   /**
    * Where the value may be put in: `'bearer'` and `'basic'` in `Authorization`, `'header'` in any header, `'query'` in
-   * the URL, `'body'` in forms and JSON. A stand-in anywhere else in a request is answered with 403.
+   * the URL, `'body'` in forms and JSON, `'sigv4'` as the key that signs a request to AWS, or its id. A stand-in
+   * anywhere else in a request is answered with 403.
    *
    * @default any header, and the user and password of Basic
    */
@@ -876,7 +877,7 @@ interface Secret {
   ttlMs?: number | undefined;
 }
 /** Where a secret may be put into a request. */
-type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body';
+type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body' | 'sigv4';
 /** Hosts that can be reached. */
 interface ConfineNetwork {
   /**
@@ -3322,6 +3323,78 @@ interface UndoPointsOptions {
   dir?: string | undefined;
 }
 //#endregion
+//#region ts/confine/secret-for.d.ts
+type Value = Secret['value'];
+type Rule = Omit<Secret, 'value'>;
+/** The secrets of services, by the variables and files that their programs read. */
+declare const SERVICES: {
+  github: {
+    GITHUB_TOKEN: {
+      hosts: string[];
+    };
+    GITHUB_NETRC: Rule;
+  };
+  npm: {
+    NPM_TOKEN: {
+      hosts: string[];
+      as: "bearer";
+      file: string;
+      template: string;
+    };
+  };
+  pypi: {
+    TWINE_PASSWORD: {
+      hosts: string[];
+      as: "basic";
+    };
+  };
+  docker: {
+    DOCKER_TOKEN: {
+      hosts: string[];
+      as: "basic";
+    };
+  };
+  openai: {
+    OPENAI_API_KEY: {
+      hosts: string[];
+      as: "bearer";
+    };
+  };
+  anthropic: {
+    ANTHROPIC_API_KEY: {
+      hosts: string[];
+      as: "header";
+    };
+  };
+};
+/** The credentials of an account of AWS. */
+interface AwsCredentials {
+  accessKeyId: Value;
+  secretAccessKey: Value;
+  /** Of temporary credentials. */
+  sessionToken?: Value | undefined;
+  /**
+   * The hosts of the services.
+   *
+   * @default ['*.amazonaws.com']
+   */
+  hosts?: string[] | undefined;
+}
+type SecretFor = Record<keyof typeof SERVICES, (value: Value) => Record<string, Secret>> & {
+  git(host: string, value: Value): Record<string, Secret>;
+  aws(credentials: AwsCredentials): Record<string, Secret>;
+};
+/**
+ * Secrets of well-known services, to spread into `confine.secrets`: `github` for git and gh, `npm`, `pypi` for twine,
+ * `docker` for Docker Hub, `openai`, `anthropic`, `git(host, value)` for another host of repositories, and
+ * `aws({ accessKeyId, secretAccessKey })`. A value may be a function that returns it.
+ *
+ * @example
+ * const secrets = { ...secretFor.github(token), ...secretFor.npm(() => keychain.get('npm')) };
+ * await bash('git push && npm publish', { confine: { secrets } });
+ */
+declare const secretFor: SecretFor;
+//#endregion
 //#region ts/core/signals.d.ts
 /** The name of a signal: `'SIGINT'`, or `'INT'` for short. */
 type SignalName = { [Name in NodeJS.Signals]: Name | (Name extends `SIG${infer Short}` ? Short : never) }[NodeJS.Signals];
@@ -3948,4 +4021,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type Committed, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type Draft, type DraftChanges, type DraftChangesOptions, type DraftCommitOptions, type DraftDiffOptions, type DraftHandle, type DraftInfo, type DraftOptions, type DraftPaths, type DraftReadOptions, type DraftReason, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type ListDraftsOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedDraft, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PathReason, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type Secret, type SecretPlace, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, drafts, estimateTokens, highlight, listChecks, openDraft, readLedger, readTests, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type AwsCredentials, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type Committed, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type Draft, type DraftChanges, type DraftChangesOptions, type DraftCommitOptions, type DraftDiffOptions, type DraftHandle, type DraftInfo, type DraftOptions, type DraftPaths, type DraftReadOptions, type DraftReason, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type ListDraftsOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedDraft, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PathReason, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type Secret, type SecretPlace, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, drafts, estimateTokens, highlight, listChecks, openDraft, readLedger, readTests, reduceText, safetyRules, secretFor, undo, undoPoints, warmShells, warmUp };

@@ -17,7 +17,7 @@ export const env = existsSync(join(root, 'target', triple ?? '', 'debug')) ? {} 
 
 const napi = (args, options) => run(tool('napi'), ['build', '--platform', ...args], { env, ...options });
 
-/** Returns what cargo calls a dependency. Of a crate with several versions, one that others use has to be told apart. */
+/** Returns what cargo calls a dependency, with its version if the lock file has several. */
 function specOf({ name, req }) {
   const locked = readFileSync(join(root, 'Cargo.lock'), 'utf8').matchAll(/^name = "(.+)"\nversion = "(.+)"/gm);
   const versions = [...locked].filter(([, one]) => one === name).map(([, , version]) => version);

@@ -58,6 +58,7 @@ export type {
   WarmShells,
 } from '../native.cjs';
 export type { BashOptions } from './bash-options.ts';
+export { type AwsCredentials, secretFor } from './confine/secret-for.ts';
 export type {
   ConfineNetwork,
   ConfineOptions,

@@ -1,7 +1,7 @@
 import { type Check, fields, invalid, oneOf, record, strings } from '../core/checks.ts';
 import type { Secret } from './types.ts';
 
-const place = oneOf('bearer', 'basic', 'header', 'query', 'body');
+const place = oneOf('bearer', 'basic', 'header', 'query', 'body', 'sigv4');
 
 const text: Check = (value, name) => {
   if (typeof value !== 'string') throw invalid(name, value, 'a string');

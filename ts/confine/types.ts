@@ -131,7 +131,8 @@ export interface Secret {
   hosts: string[];
   /**
    * Where the value may be put in: `'bearer'` and `'basic'` in `Authorization`, `'header'` in any header, `'query'` in
-   * the URL, `'body'` in forms and JSON. A stand-in anywhere else in a request is answered with 403.
+   * the URL, `'body'` in forms and JSON, `'sigv4'` as the key that signs a request to AWS, or its id. A stand-in
+   * anywhere else in a request is answered with 403.
    *
    * @default any header, and the user and password of Basic
    */
@@ -178,7 +179,7 @@ export interface Secret {
 }
 
 /** Where a secret may be put into a request. */
-export type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body';
+export type SecretPlace = 'bearer' | 'basic' | 'header' | 'query' | 'body' | 'sigv4';
 
 /** Hosts that can be reached. */
 export interface ConfineNetwork {

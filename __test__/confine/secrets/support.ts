@@ -23,7 +23,7 @@ export interface Got {
   body: string;
 }
 
-/** A server of HTTP/1.1 and HTTP/2 over TLS that echoes each request, with what it got. */
+/** A server of HTTP/1.1 and HTTP/2 over TLS that echoes each request, with what it got. `/x.git` needs a password. */
 export async function secretHost(): Promise<{ port: number; got: Got[] }> {
   const got: Got[] = [];
   const answer = async (request: IncomingMessage | Http2ServerRequest, response: Http2ServerResponse) => {
@@ -32,6 +32,11 @@ export async function secretHost(): Promise<{ port: number; got: Got[] }> {
     const { method, url, headers, httpVersion: version } = request;
     const one = { version, line: `${method} ${url}`, headers: { ...headers }, body };
     got.push(one);
+    if (url?.startsWith('/x.git') && headers.authorization === undefined) {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' });
+      response.end();
+      return;
+    }
     response.setHeader('x-echo', String(headers.authorization ?? ''));
     response.end(JSON.stringify(one));
   };

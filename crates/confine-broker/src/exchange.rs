@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, EXPECT, HOST, HeaderName, HeaderValue,
-    IF_RANGE, RANGE, TE, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, EXPECT, HOST,
+    HeaderName, HeaderValue, IF_RANGE, RANGE, TE, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt, Collected, Limited};
@@ -18,8 +18,11 @@ use confine_policy::SecretUse;
 use super::body_decoder::{BodyDecoder, CODINGS};
 use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
 use super::host_secrets::HostSecrets;
-use super::request_secrets::{OpenedRequest, RefusedRequest, check_target, put_in_secrets, refused_in};
+use super::request_secrets::{
+    OpenedRequest, RefusedRequest, check_target, needs_body_hash, put_in_secrets, refused_in,
+};
 use super::secret_body::{BodyError, SecretBody, replace_in_headers};
+use super::sig_v4;
 use super::stream_replacer::{Replacements, StreamReplacer};
 use super::upstream::Upstream;
 
@@ -114,7 +117,14 @@ impl Exchanges {
         let client = upgraded_of(&mut request);
         let (mut parts, body) = request.into_parts();
         check_target(&parts, &self.of)?;
-        let mut opened = put_in_secrets(&mut parts, &self.of).await?;
+        let (body, hash) = if needs_body_hash(&parts.headers) {
+            let whole = whole_body(body).await?;
+            let hash = sig_v4::hash(&whole);
+            (SecretBody::text(whole), Some(hash))
+        } else {
+            (SecretBody::of(body), None)
+        };
+        let mut opened = put_in_secrets(&mut parts, &self.of, hash).await?;
         let upgrades = client.is_some();
         prepare_headers(&mut parts.headers, upgrades);
         parts.uri = self.upstream.target(&parts.uri, &self.of.authority()).map_err(|reason| unsent(&reason))?;
@@ -147,7 +157,7 @@ impl Exchanges {
     /// Returns the body of a request, in which values are put or stand-ins refused.
     fn body_of(
         self: &Arc<Self>,
-        body: Incoming,
+        body: SecretBody,
         opened: &mut OpenedRequest,
         headers: &mut HeaderMap,
         uses: &UsesOf,
@@ -173,7 +183,7 @@ impl Exchanges {
             let number = all.find(found);
             found_in.lock().unwrap_or_else(PoisonError::into_inner).extend(number);
         };
-        SecretBody::of(body).without(others, Box::new(on_refused)).replacing(texts, Some(Box::new(on_replaced)))
+        body.without(others, Box::new(on_refused)).replacing(texts, Some(Box::new(on_replaced)))
     }
 
     /// Returns the answer, without values.

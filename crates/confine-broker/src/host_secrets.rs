@@ -102,8 +102,8 @@ impl HostSecrets {
         (0..self.all.rules.len()).filter(|number| self.goes_here(*number))
     }
 
-    /// Returns the texts of an answer that are replaced: all values that the gate knows, in each form. The host may know
-    /// its own from requests of other worlds, so these are asked for first.
+    /// Returns the texts of an answer that are replaced: all values that the gate knows, in each form. The host may
+    /// know its own from requests of other worlds, so these are asked for first.
     pub async fn in_answer(&self, sent: Vec<(Vec<u8>, Vec<u8>)>) -> Option<Arc<Replacements>> {
         for number in self.numbers() {
             if self.vault.known_values(self.rule(number)).is_empty() {

@@ -11,7 +11,7 @@
 //! | TLS on both sides, HTTP towards the program | `opened_connection.rs`, `authority.rs` |
 //! | TLS and HTTP towards the host | `upstream.rs` |
 //! | a request and its answer | `exchange.rs` |
-//! | values in a request | `request_secrets.rs`, `host_secrets.rs`, `text_forms.rs` |
+//! | values in a request | `request_secrets.rs`, `host_secrets.rs`, `sig_v4.rs`, `text_forms.rs` |
 //! | bodies | `secret_body.rs`, `stream_replacer.rs`, `body_decoder.rs` |
 //! | values in the memory of the gate | `secret_vault.rs` |
 //!
@@ -31,6 +31,7 @@ mod opened_connection;
 mod request_secrets;
 mod secret_body;
 mod secret_vault;
+mod sig_v4;
 mod stream_replacer;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;

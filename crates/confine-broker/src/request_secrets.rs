@@ -5,13 +5,14 @@ use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::uri::{Authority, PathAndQuery};
-use http::{Method, StatusCode, Version};
+use http::{HeaderMap, Method, StatusCode, Version};
 use percent_encoding::percent_decode_str;
 
 use confine_policy::SecretPlace;
 
 use super::host_secrets::HostSecrets;
 use super::secret_vault::SecretValue;
+use super::sig_v4::{self, RequestSignature};
 use super::stream_replacer::Replacements;
 
 /// The content types of bodies in which values may be put: forms and JSON.
@@ -80,9 +81,14 @@ pub(crate) fn check_target(request: &Parts, of: &HostSecrets) -> Result<(), Refu
     }
 }
 
-/// Puts the values in.
-pub(crate) async fn put_in_secrets(request: &mut Parts, of: &HostSecrets) -> Result<OpenedRequest, RefusedRequest> {
+/// Puts the values in. `body` is the hash of the body, of a request that is signed with it.
+pub(crate) async fn put_in_secrets(
+    request: &mut Parts,
+    of: &HostSecrets,
+    body: Option<String>,
+) -> Result<OpenedRequest, RefusedRequest> {
     let mut opened = OpenedRequest::default();
+    let before = signature_of(&request.headers).map(|signature| (signature, request.clone()));
     let path = request.uri.path().to_owned();
     if let Some(found) = find_in_url(of, &path) {
         return Err(refused_in(of, found, "the path"));
@@ -90,6 +96,9 @@ pub(crate) async fn put_in_secrets(request: &mut Parts, of: &HostSecrets) -> Res
     let request_of = RequestOf { method: request.method.clone(), path };
     put_into_query(request, of, &request_of, &mut opened).await?;
     put_into_headers(request, of, &request_of, &mut opened).await?;
+    if let Some((signature, before)) = before {
+        sign_again(request, of, &request_of, &mut opened, (signature, &before, body)).await?;
+    }
     inject(request, of, &request_of, &mut opened).await?;
     prepare_body(request, of, &request_of, &mut opened).await;
     opened.used.sort_unstable();
@@ -224,6 +233,9 @@ async fn put_into_headers(
             changed.push((at, secret_header(format!("Basic {encoded}"), &opened.used)?));
             continue;
         }
+        if name == AUTHORIZATION && header.as_bytes().starts_with(sig_v4::SCHEME.as_bytes()) {
+            continue;
+        }
         let Some(found) = of.all.find(header.as_bytes()) else { continue };
         let Ok(text) = std::str::from_utf8(header.as_bytes()) else {
             return Err(refused_in(of, found, "a header that is no text"));
@@ -246,6 +258,56 @@ async fn put_into_headers(
             *header = new;
         }
     }
+    Ok(())
+}
+
+/// Returns the signature of a request.
+fn signature_of(headers: &HeaderMap) -> Option<RequestSignature> {
+    headers.get(AUTHORIZATION).and_then(|text| RequestSignature::of(text.to_str().ok()?))
+}
+
+/// Returns whether the body of a request has to be hashed, because its signature depends on it and no header has it.
+pub(crate) fn needs_body_hash(headers: &HeaderMap) -> bool {
+    signature_of(headers).is_some() && !headers.contains_key(sig_v4::CONTENT_HASH)
+}
+
+/// Signs a request again whose key is a stand-in.
+async fn sign_again(
+    request: &mut Parts,
+    of: &HostSecrets,
+    request_of: &RequestOf,
+    opened: &mut OpenedRequest,
+    (signature, before, body): (RequestSignature, &Parts, Option<String>),
+) -> Result<(), RefusedRequest> {
+    let in_credential: Vec<usize> = of.all.all_in(&signature.credential).collect();
+    let unsigned = |number: usize, reason: &str| RefusedRequest::of(number, reason);
+    let named = in_credential.first().copied().or_else(|| of.may_stand_in(SecretPlace::SigV4).first().copied());
+    let Some(named) = named else { return Ok(()) };
+    let payload = sig_v4::payload_of(&request.headers).map_err(|reason| unsigned(named, reason))?;
+    let payload = payload.or(body).unwrap_or_else(|| sig_v4::hash(b""));
+    let signs = |number: &usize| {
+        signature.encoding_of(&of.rule(*number).stand_in, before, &payload).map(|encoding| (*number, encoding))
+    };
+    let Some((key, encoding)) = (0..of.all.rules.len()).find_map(|number| signs(&number)) else {
+        // A request of another key is none of ours, unless it names ours.
+        return match in_credential.first() {
+            Some(number) => Err(unsigned(*number, "the request is not signed with the stand-in of a secret key")),
+            None => Ok(()),
+        };
+    };
+    request_of.check(of, key, SecretPlace::SigV4)?;
+    opened.used.push(key);
+    let mut credential = signature.credential.clone();
+    for number in in_credential {
+        request_of.check(of, number, SecretPlace::SigV4)?;
+        credential = credential.replace(&of.rule(number).stand_in, &value(of, number).await?);
+        opened.used.push(number);
+    }
+    let key = value(of, key).await?;
+    let signed = signature.sign(&key, request, &request.headers, &payload, encoding);
+    let Some(signed) = signed else { return Err(RefusedRequest::unclear("a signature without what it signs")) };
+    let header = secret_header(signature.header_with(&credential, &signed), &opened.used)?;
+    request.headers.insert(AUTHORIZATION, header);
     Ok(())
 }
 
@@ -322,7 +384,7 @@ async fn inject(
 async fn prepare_body(request: &Parts, of: &HostSecrets, request_of: &RequestOf, opened: &mut OpenedRequest) {
     let kind = request.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if !OF_BODIES.iter().any(|of| kind.ends_with(of)) {
+    if !OF_BODIES.iter().any(|of| kind.ends_with(of)) || signature_of(&request.headers).is_some() {
         return;
     }
     let mut values = Vec::new();

@@ -149,8 +149,9 @@ impl Body for SecretBody {
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = self.get_mut();
         if let Some(text) = this.text.take() {
+            let out = this.work(text, true)?;
             this.ended = true;
-            return Poll::Ready(Some(Ok(Frame::data(text))));
+            return Poll::Ready((!out.is_empty()).then(|| Ok(Frame::data(out))));
         }
         loop {
             if let Some(opened) = this.open_next()? {

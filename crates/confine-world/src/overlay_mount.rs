@@ -31,6 +31,15 @@ pub(super) fn overlay_of(lower: &Path, upper: &Path, work: &Path) -> io::Result<
     mount(&options).or_else(|_| mount(&options[..options.len() - 1]))
 }
 
+/// Returns a read-only mount that shows the contents of two directories, those of the first where both have a name.
+pub(super) fn merged(first: &Path, second: &Path) -> io::Result<OwnedFd> {
+    let opened = [sys::open_unread(first)?, sys::open_unread(second)?];
+    let [first, second] = opened.each_ref().map(|file| format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let lower = CString::new(format!("{first}:{second}"))?;
+    let options = [(c"lowerdir", Some(lower.as_c_str())), (c"userxattr", None)];
+    sys::new_mount(c"overlay", &options, MountFlags::READ_ONLY)
+}
+
 /// Returns the view of a drafted directory.
 pub(super) fn view_of(drafted: &DraftedDirectory) -> io::Result<OwnedFd> {
     // The kernel leaves this mark of an overlay that was not written to the disk, and refuses another one.

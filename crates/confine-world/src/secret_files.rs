@@ -1,11 +1,13 @@
 //! The files of a world with secrets: the authorities that its programs trust, and files with stand-ins.
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::mount_layers::MountLayer;
+use super::overlay_mount;
 use super::private_directory::PrivateDirectory;
 use super::step_failure::{StepContext, WorldStepFailure};
 use confine_policy::{ConfinementPolicy, HostAuthorities, WorldFacts};
@@ -45,12 +47,33 @@ pub(super) fn secret_layers(
     for at in secrets.authorities.system.iter().chain([&trust]) {
         layers.push(MountLayer::copy(&trust, at, MountFlags::READ_ONLY)?);
     }
+    let mut added = BTreeMap::new();
     for (number, (at, content)) in secrets.rules.iter().filter_map(|rule| rule.file.as_ref()).enumerate() {
-        let file = private.path.join(format!("secret-{number}"));
-        create(&file)
-            .and_then(|mut file| file.write_all(content.as_bytes()))
-            .at_step(|| format!("the file of a secret at {}", at.display()))?;
-        layers.push(MountLayer::copy(&file, at, MountFlags::READ_ONLY)?);
+        let is_there = at.symlink_metadata().is_ok();
+        let parent = at.parent().unwrap_or(Path::new("/"));
+        let step = || format!("the file of a secret at {}", at.display());
+        let file = if is_there {
+            private.path.join(format!("secret-{number}"))
+        } else {
+            let count = added.len();
+            let beside = added.entry(parent).or_insert_with(|| private.path.join(format!("secrets-{count}")));
+            beside.join(at.file_name().unwrap_or_default())
+        };
+        let written = DirBuilder::new().recursive(true).mode(0o755).create(file.parent().unwrap_or(parent));
+        let written = written.and_then(|()| create(&file)).and_then(|mut file| file.write_all(content.as_bytes()));
+        written.at_step(step)?;
+        if is_there {
+            layers.push(MountLayer::copy(&file, at, MountFlags::READ_ONLY)?);
+        } else if policy.permits_change(at) {
+            // Commands would find a directory that they cannot change.
+            let why =
+                io::Error::new(io::ErrorKind::NotFound, "create it first, in a directory that commands may change");
+            return Err(why).at_step(step);
+        }
+    }
+    for (parent, beside) in added {
+        let merged = MountLayer::of(overlay_mount::merged(&beside, parent), parent, MountFlags::READ_ONLY);
+        layers.push(merged.at_step(|| format!("files of secrets in {}", parent.display()))?);
     }
     Ok(layers)
 }

@@ -13,7 +13,7 @@ pub struct RawSecret {
     pub value: SecretText,
     /// Names, `*.domain`, each with an optional port.
     pub hosts: Vec<String>,
-    /// `bearer`, `basic`, `header`, `query`, `body`.
+    /// `bearer`, `basic`, `header`, `query`, `body`, `sigv4`.
     #[serde(rename = "as")]
     pub places: Vec<String>,
     /// Globs of methods. `None`: all.

@@ -81,7 +81,7 @@ pub enum SecretPlace {
     Query,
     /// The body.
     Body,
-    /// The key of a request that AWS's Signature Version 4 signs. No secret may stand there.
+    /// The key by which AWS's Signature Version 4 signs a request, and its id.
     SigV4,
 }
 
@@ -281,9 +281,7 @@ fn host_entry(text: &str) -> Result<AllowEntry, PolicyError> {
 
 fn place(text: &str) -> Result<SecretPlace, PolicyError> {
     let found = SecretPlace::NAMED.iter().find(|(name, _)| *name == text).map(|(_, place)| *place);
-    // Such requests are not signed again yet.
-    let found = found.filter(|place| *place != SecretPlace::SigV4);
-    let fault = PolicyFault::NotOneOf("bearer, basic, header, query, body");
+    let fault = PolicyFault::NotOneOf("bearer, basic, header, query, body, sigv4");
     found.ok_or_else(|| PolicyError::invalid("confine.secrets.as", text, fault))
 }
 

@@ -268,8 +268,7 @@ impl TaskServer {
         let asked: Vec<bool> = self.clients.iter().map(|_| answers.next().unwrap_or(false)).collect();
         let fed = self.feed.is_some() && answers.next().unwrap_or(false);
         let announced = self.news.awaited().is_some() && answers.next().unwrap_or(false);
-        // The gate announces nothing, so its refusals are collected when somebody asks.
-        self.requests.denied |= self.news.is_due(announced, Instant::now()) || asked.contains(&true);
+        self.requests.denied |= self.news.is_due(announced, Instant::now());
         if let Some(feed) = &mut self.feed
             && fed
             && feed.write()
