@@ -31,7 +31,10 @@ async function optionsAreCheckedIn(options) {
 
 /** Fails if a program is built with crates of the addon alone. */
 async function programsAreSmall(options) {
-  const others = { [supervisor]: ['napi', 'agent-bash-runner', 'agent-bash-safety'], 'agent-bash-remote': ['napi', 'tree-sitter'] };
+  const others = {
+    [supervisor]: ['napi', 'agent-bash-runner', 'agent-bash-safety'],
+    'agent-bash-remote': ['napi', 'tree-sitter'],
+  };
   for (const [program, crates] of Object.entries(others)) {
     const tree = ['tree', '--package', program, '--edges', 'normal', '--prefix', 'none', '--format', '{p}'];
     const { stdout } = await run('cargo', tree, { ...options, output: 'keep' });
