@@ -128,9 +128,9 @@ impl From<confine_policy::ConfinementReport> for Confinement {
     }
 }
 
-impl From<confine_policy::SecretUse> for SecretUse {
-    fn from(of: confine_policy::SecretUse) -> Self {
-        let confine_policy::SecretUse { name, host, method, path, count, status, refused } = of;
+impl From<confine_policy::CountedSecretUse> for SecretUse {
+    fn from(of: confine_policy::CountedSecretUse) -> Self {
+        let confine_policy::CountedSecretUse { name, host, method, path, count, status, refused } = of;
         Self { name, host, method, path, count: number(count), status, refused }
     }
 }
@@ -183,7 +183,7 @@ mod tests {
         denials.add(DenialKind::Network, "a:443", "npm", Some(SuggestedGrant::Host("a:443".into())));
         denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(SuggestedGrant::Expose(3000)));
         denials.add(DenialKind::Syscall, "mount", "mount", None);
-        denials.secrets.add(confine_policy::SecretUse {
+        denials.secrets.add(confine_policy::CountedSecretUse {
             name: "TOKEN".into(),
             host: "a.example".into(),
             method: "GET".into(),

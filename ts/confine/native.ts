@@ -1,5 +1,5 @@
-import { invalid } from '../core/checks.ts';
 import { OWNER, type Owner } from '../core/world.ts';
+import { BashError } from '../errors.ts';
 import { pathOn } from '../target/handle.ts';
 import type { CommandOptions } from '../types.ts';
 import { callFunctions, nativeSecrets } from './secrets.ts';
@@ -21,7 +21,8 @@ export function nativeConfinement(given: CommandOptions): NativeConfinement | un
   const options = confinementOf(given.confine);
   if (options === null) return undefined;
   for (const name of Object.keys(options.secrets ?? {})) {
-    if (given.env?.[name] !== undefined) throw invalid(`env.${name}`, 'a value', 'left out: a secret has that name');
+    if (given.env?.[name] === undefined) continue;
+    throw new BashError('ERR_BASH_INVALID_ARG', `env.${name}: a secret has that name; leave it out of env`);
   }
   const dir = typeof given.undo === 'object' ? given.undo.dir : undefined;
   const owner = (given as { [OWNER]?: Owner })[OWNER];

@@ -1,4 +1,5 @@
 import { type Check, fields, invalid, oneOf, record, strings } from '../core/checks.ts';
+import { BashError } from '../errors.ts';
 import type { Secret } from './types.ts';
 
 const place = oneOf('bearer', 'basic', 'header', 'query', 'body', 'sigv4');
@@ -11,7 +12,7 @@ const SECRET: Check = fields<Secret>({
   // The value is in no message.
   value: (value, name) => {
     if (typeof value !== 'string' && typeof value !== 'function') {
-      throw invalid(name, typeof value, 'a string or a function');
+      throw new BashError('ERR_BASH_INVALID_ARG', `${name}: a ${typeof value} is neither a string nor a function`);
     }
   },
   hosts: strings,
@@ -37,7 +38,8 @@ export const SECRETS: Check = (value, name) => {
   for (const [key, secret] of Object.entries(value as object)) {
     SECRET(secret, `${name}.${key}`);
     for (const needed of ['value', 'hosts'] as const) {
-      if ((secret as Secret)[needed] === undefined) throw invalid(`${name}.${key}.${needed}`, undefined, 'given');
+      if ((secret as Secret)[needed] !== undefined) continue;
+      throw new BashError('ERR_BASH_INVALID_ARG', `${name}.${key}.${needed} is missing`);
     }
   }
 };

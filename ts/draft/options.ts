@@ -1,6 +1,7 @@
 import { CONFINE } from '../confine/options.ts';
 import type { ConfineOptions } from '../confine/types.ts';
 import { type Check, type Checks, checkFields, invalid, oneOf, path, type, wholeNumber } from '../core/checks.ts';
+import { BashError } from '../errors.ts';
 import type {
   DraftChangesOptions,
   DraftCommitOptions,
@@ -24,7 +25,10 @@ const confine: Check = Object.assign(
       throw invalid(option, value, 'an object, since commands of a draft are always confined');
     CONFINE(value, option);
     if ((value as ConfineOptions).secrets) {
-      throw invalid(`${option}.secrets`, 'an object', 'left out: commands of a draft have no secrets yet');
+      throw new BashError(
+        'ERR_BASH_INVALID_ARG',
+        `${option}.secrets: commands of a draft have no secrets yet; leave it out`,
+      );
     }
   },
   { fields: CONFINE.fields ?? {} },

@@ -34,17 +34,17 @@ pub(crate) struct WorldAuthority {
     pem: String,
     provider: Arc<CryptoProvider>,
     /// The configurations of servers, by host and protocol.
-    made: Mutex<HashMap<(String, Protocol), Arc<ServerConfig>>>,
+    made: Mutex<HashMap<(String, HttpProtocol), Arc<ServerConfig>>>,
 }
 
 /// The protocol inside TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Protocol {
+pub(crate) enum HttpProtocol {
     Http1,
     Http2,
 }
 
-impl Protocol {
+impl HttpProtocol {
     /// Returns the protocol's name in handshakes.
     pub fn alpn(self) -> &'static [u8] {
         match self {
@@ -90,7 +90,7 @@ impl WorldAuthority {
     }
 
     /// Returns the configuration of a server with this name and protocol.
-    pub fn server(&self, name: &str, protocol: Protocol) -> Result<Arc<ServerConfig>, CertificateError> {
+    pub fn server(&self, name: &str, protocol: HttpProtocol) -> Result<Arc<ServerConfig>, CertificateError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(config) = made.get(&(name.to_owned(), protocol)) {
             return Ok(Arc::clone(config));
@@ -103,7 +103,7 @@ impl WorldAuthority {
         Ok(config)
     }
 
-    fn make_server(&self, name: &str, protocol: Protocol) -> Result<ServerConfig, CertificateError> {
+    fn make_server(&self, name: &str, protocol: HttpProtocol) -> Result<ServerConfig, CertificateError> {
         let mut params = CertificateParams::new([name.to_owned()])?;
         params.distinguished_name = DistinguishedName::new();
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];

@@ -45,7 +45,7 @@ impl BodyDecoder {
         }))
     }
 
-    /// Takes at most [`STEP`] bytes. Returns what comes out of them.
+    /// Opens the next bytes, at most [`STEP`]. Returns their content.
     pub fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         if let (Self::UnknownDeflate, Some(first)) = (&self, bytes.first()) {
             // RFC 1950, 2.2: the low bits of zlib's first byte are 8.
@@ -66,7 +66,7 @@ impl BodyDecoder {
         Ok(self.taken())
     }
 
-    /// Ends the body. Returns what was left in it.
+    /// Ends the body. Returns the rest of its content.
     pub fn finish(&mut self) -> io::Result<Vec<u8>> {
         match self {
             Self::Gzip(decoder) => decoder.try_finish()?,

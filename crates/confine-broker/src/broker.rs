@@ -42,13 +42,13 @@ impl StandInSearch {
 }
 
 /// Opens connections in a thread of its own.
-pub struct Broker {
+pub struct SecretBroker {
     connections: mpsc::UnboundedSender<TlsConnection>,
     open: Arc<AtomicUsize>,
     parts: Arc<BrokerParts>,
 }
 
-impl Broker {
+impl SecretBroker {
     /// Starts the thread. `host` is a socket over which values are asked for, as `ValueQuestion`s.
     ///
     /// # Errors

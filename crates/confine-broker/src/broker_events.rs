@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use confine_policy::SecretUse;
+use confine_policy::CountedSecretUse;
 
 /// The command of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum BrokerEvent {
         /// The command.
         origin: ConnectionOrigin,
         /// The use.
-        of: SecretUse,
+        of: CountedSecretUse,
     },
     /// A stand-in was sent to a host that is not one of its secret's.
     Leaked {

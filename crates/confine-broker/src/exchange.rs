@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use confine_policy::SecretUse;
+use confine_policy::CountedSecretUse;
 
 use super::body_decoder::{BodyDecoder, CODINGS};
 use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
@@ -23,8 +23,8 @@ use super::request_secrets::{
 };
 use super::secret_body::{BodyError, SecretBody, replace_in_headers};
 use super::sig_v4;
-use super::stream_replacer::{Replacements, StreamReplacer};
-use super::upstream::Upstream;
+use super::stream_replacer::{StreamReplacer, TextReplacements};
+use super::upstream::UpstreamConnection;
 
 /// Headers that are about one connection (RFC 9110, 7.6.1).
 const OF_CONNECTION: [HeaderName; 5] = [
@@ -44,14 +44,15 @@ const SMALL: usize = 1024 * 1024;
 const PIECE: usize = 16 * 1024;
 
 /// The requests of one connection.
-pub(crate) struct Exchanges {
+pub(crate) struct OpenedExchanges {
     pub of: HostSecrets,
     pub origin: ConnectionOrigin,
-    pub upstream: Upstream,
+    pub upstream: UpstreamConnection,
     pub events: EventSink,
 }
 
 /// What the uses of a request have in common.
+#[derive(Clone)]
 struct UsesOf {
     host: String,
     method: String,
@@ -59,14 +60,14 @@ struct UsesOf {
 }
 
 impl UsesOf {
-    fn of(&self, name: &str, status: Option<StatusCode>, refused: Option<String>) -> SecretUse {
+    fn of(&self, name: &str, status: Option<StatusCode>, refused: Option<String>) -> CountedSecretUse {
         let (host, method, path) = (self.host.clone(), self.method.clone(), self.path.clone());
         let status = status.map(|status| status.as_u16());
-        SecretUse { name: name.to_owned(), host, method, path, count: 1, status, refused }
+        CountedSecretUse { name: name.to_owned(), host, method, path, count: 1, status, refused }
     }
 }
 
-impl Exchanges {
+impl OpenedExchanges {
     /// Answers a request.
     pub async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<SecretBody>, BodyError> {
         let uses = UsesOf {
@@ -169,10 +170,7 @@ impl Exchanges {
         if texts.as_ref().is_some_and(|texts| !texts.keep_length()) {
             headers.remove(CONTENT_LENGTH);
         }
-        let (this, uses) = (
-            Arc::clone(self),
-            UsesOf { host: uses.host.clone(), method: uses.method.clone(), path: uses.path.clone() },
-        );
+        let (this, uses) = (Arc::clone(self), uses.clone());
         let on_refused = move |found: &[u8]| {
             if let Some(number) = this.of.all.find(found) {
                 this.refuse(refused_in(&this.of, number, "the body"), &uses);
@@ -257,7 +255,7 @@ impl Exchanges {
         self: Arc<Self>,
         client: hyper::upgrade::OnUpgrade,
         server: hyper::upgrade::OnUpgrade,
-        texts: Option<Arc<Replacements>>,
+        texts: Option<Arc<TextReplacements>>,
     ) {
         let (Ok(client), Ok(server)) = tokio::join!(client, server) else { return };
         let (mut from_client, mut to_client) = tokio::io::split(TokioIo::new(client));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use confine_policy::{SecretPlace, SecretRule};
 
 use super::secret_vault::{SecretValue, SecretVault};
-use super::stream_replacer::Replacements;
+use super::stream_replacer::TextReplacements;
 use super::text_forms::{all_forms, in_url, readable_forms};
 
 /// The stand-ins of a world, in all forms, to find one wherever it stands.
@@ -15,7 +15,7 @@ pub(crate) struct StandIns {
     /// Each form of each stand-in, with the number of its rule.
     forms: Vec<(Vec<u8>, usize)>,
     /// The search for all forms.
-    pub search: Option<Arc<Replacements>>,
+    pub search: Option<Arc<TextReplacements>>,
 }
 
 impl StandIns {
@@ -44,7 +44,7 @@ impl StandIns {
     }
 
     /// Returns the search for the stand-ins of all rules but these.
-    pub fn search_besides(&self, except: &[usize]) -> Option<Arc<Replacements>> {
+    pub fn search_besides(&self, except: &[usize]) -> Option<Arc<TextReplacements>> {
         if except.is_empty() {
             return self.search.clone();
         }
@@ -59,8 +59,8 @@ impl StandIns {
 }
 
 /// Returns a search for texts, which replaces them by nothing.
-fn search_of<'a>(texts: impl Iterator<Item = &'a Vec<u8>>) -> Option<Replacements> {
-    Replacements::new(texts.map(|text| (text.clone(), Vec::new())))
+fn search_of<'a>(texts: impl Iterator<Item = &'a Vec<u8>>) -> Option<TextReplacements> {
+    TextReplacements::new(texts.map(|text| (text.clone(), Vec::new())))
 }
 
 /// The secrets for the requests of a connection to a host.
@@ -104,7 +104,7 @@ impl HostSecrets {
 
     /// Returns the texts of an answer that are replaced: all values that the gate knows, in each form. The host may
     /// know its own from requests of other worlds, so these are asked for first.
-    pub async fn in_answer(&self, sent: Vec<(Vec<u8>, Vec<u8>)>) -> Option<Arc<Replacements>> {
+    pub async fn in_answer(&self, sent: Vec<(Vec<u8>, Vec<u8>)>) -> Option<Arc<TextReplacements>> {
         for number in self.numbers() {
             if self.vault.known_values(self.rule(number)).is_empty() {
                 let _ = self.value(number).await;
@@ -116,22 +116,22 @@ impl HostSecrets {
                 pairs.extend(all_forms(&value).into_iter().zip(all_forms(&rule.stand_in)));
             }
         }
-        Replacements::new(pairs).map(Arc::new)
+        TextReplacements::new(pairs).map(Arc::new)
     }
 
     /// Returns the texts of a body that are replaced, for secrets that may stand there.
-    pub fn in_body(&self, values: &[(usize, SecretValue)]) -> Option<Replacements> {
+    pub fn in_body(&self, values: &[(usize, SecretValue)]) -> Option<TextReplacements> {
         let pairs = values.iter().flat_map(|(number, value)| {
             readable_forms(&self.rule(*number).stand_in).into_iter().zip(readable_forms(value))
         });
-        Replacements::new(pairs)
+        TextReplacements::new(pairs)
     }
 
     /// Returns the texts of a query that are replaced.
-    pub fn in_query(&self, number: usize, value: &str) -> Option<Replacements> {
+    pub fn in_query(&self, number: usize, value: &str) -> Option<TextReplacements> {
         let encoded = in_url(value).into_bytes();
         let stand_in = &self.rule(number).stand_in;
-        Replacements::new(
+        TextReplacements::new(
             [stand_in.clone().into_bytes(), in_url(stand_in).into_bytes()].map(|of| (of, encoded.clone())),
         )
     }

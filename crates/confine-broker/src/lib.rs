@@ -38,6 +38,6 @@ mod tests;
 mod text_forms;
 mod upstream;
 
-pub use broker::{Broker, StandInSearch};
+pub use broker::{SecretBroker, StandInSearch};
 pub use broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
 pub use opened_connection::TlsConnection;

@@ -15,12 +15,12 @@ use tokio::time::timeout;
 use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::authority::{Protocol, WorldAuthority};
+use super::authority::{HttpProtocol, WorldAuthority};
 use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
-use super::exchange::Exchanges;
+use super::exchange::OpenedExchanges;
 use super::host_secrets::{HostSecrets, StandIns};
 use super::secret_vault::SecretVault;
-use super::upstream::{LARGEST_HEAD, Upstream, UpstreamConfigs};
+use super::upstream::{LARGEST_HEAD, UpstreamConfigs, UpstreamConnection};
 
 /// Time that a handshake, and the head of a request, may take.
 const GREETING: Duration = Duration::from_secs(30);
@@ -77,7 +77,7 @@ async fn serve(connection: TlsConnection, parts: &Arc<BrokerParts>) -> io::Resul
         parts.events.send(BrokerEvent::OtherName { origin, target });
         return Ok(());
     }
-    let upstream = timeout(GREETING, Upstream::connect(server, &name, &offered, &parts.configs)).await?;
+    let upstream = timeout(GREETING, UpstreamConnection::connect(server, &name, &offered, &parts.configs)).await?;
     let protocol = upstream.protocol();
     let config = parts.authority.server(&name, protocol).map_err(io::Error::other)?;
     let stream = match timeout(GREETING, hello.into_stream(config)).await? {
@@ -91,19 +91,20 @@ async fn serve(connection: TlsConnection, parts: &Arc<BrokerParts>) -> io::Resul
     };
     let of = HostSecrets::new(name, port, Arc::clone(&parts.stand_ins), Arc::clone(&parts.vault));
     let ended = upstream.ended.clone();
-    let exchanges = Arc::new(Exchanges { of, origin, upstream, events: parts.events.clone() });
+    let exchanges = Arc::new(OpenedExchanges { of, origin, upstream, events: parts.events.clone() });
     match protocol {
-        Protocol::Http1 => serve_http1(stream, exchanges, ended).await,
-        Protocol::Http2 => serve_http2(stream, exchanges, ended).await,
+        HttpProtocol::Http1 => serve_http1(stream, exchanges, ended).await,
+        HttpProtocol::Http2 => serve_http2(stream, exchanges, ended).await,
     }
 }
 
 /// Returns the protocols that a program offers, the one it prefers first. One that offers none speaks HTTP/1.1.
-fn protocols<'a>(offered: Option<impl Iterator<Item = &'a [u8]>>) -> Vec<Protocol> {
-    let Some(offered) = offered else { return vec![Protocol::Http1] };
-    let known = |name: &[u8]| [Protocol::Http1, Protocol::Http2].into_iter().find(|protocol| protocol.alpn() == name);
+fn protocols<'a>(offered: Option<impl Iterator<Item = &'a [u8]>>) -> Vec<HttpProtocol> {
+    let Some(offered) = offered else { return vec![HttpProtocol::Http1] };
+    let known =
+        |name: &[u8]| [HttpProtocol::Http1, HttpProtocol::Http2].into_iter().find(|protocol| protocol.alpn() == name);
     let known: Vec<_> = offered.filter_map(known).collect();
-    if known.is_empty() { vec![Protocol::Http1] } else { known }
+    if known.is_empty() { vec![HttpProtocol::Http1] } else { known }
 }
 
 /// Returns whether a program has ended a handshake because it does not trust the certificate.
@@ -130,7 +131,7 @@ async fn end_of(mut ended: tokio::sync::watch::Receiver<bool>) {
 
 async fn serve_http1(
     stream: TlsStream<TcpStream>,
-    exchanges: Arc<Exchanges>,
+    exchanges: Arc<OpenedExchanges>,
     ended: tokio::sync::watch::Receiver<bool>,
 ) -> io::Result<()> {
     let service = service_fn(move |request| Arc::clone(&exchanges).answer(request));
@@ -152,7 +153,7 @@ async fn serve_http1(
 
 async fn serve_http2(
     stream: TlsStream<TcpStream>,
-    exchanges: Arc<Exchanges>,
+    exchanges: Arc<OpenedExchanges>,
     ended: tokio::sync::watch::Receiver<bool>,
 ) -> io::Result<()> {
     let service = service_fn(move |request| Arc::clone(&exchanges).answer(request));

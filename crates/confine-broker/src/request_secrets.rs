@@ -13,7 +13,7 @@ use confine_policy::SecretPlace;
 use super::host_secrets::HostSecrets;
 use super::secret_vault::SecretValue;
 use super::sig_v4::{self, RequestSignature};
-use super::stream_replacer::Replacements;
+use super::stream_replacer::TextReplacements;
 
 /// The content types of bodies in which values may be put: forms and JSON.
 const OF_BODIES: [&str; 4] = ["application/json", "application/x-www-form-urlencoded", "multipart/form-data", "+json"];
@@ -26,7 +26,7 @@ pub(crate) struct OpenedRequest {
     /// Texts that were sent, each with the text that the program has sent.
     pub sent: Vec<(Vec<u8>, Vec<u8>)>,
     /// The texts of the body that are replaced.
-    pub in_body: Option<Replacements>,
+    pub in_body: Option<TextReplacements>,
     /// The secrets that the body may have.
     pub of_body: Vec<usize>,
 }
@@ -65,7 +65,6 @@ pub(crate) fn check_target(request: &Parts, of: &HostSecrets) -> Result<(), Refu
     let is_host = |authority: &Authority| {
         authority.host().eq_ignore_ascii_case(&of.host)
             && authority.port_u16().is_none_or(|port| port == of.port)
-            && (authority.port_u16().is_some() || of.port == 443 || authority.port().is_none())
             && !authority.as_str().contains('@')
     };
     let mut hosts = request.headers.get_all(HOST).iter();
@@ -343,10 +342,9 @@ fn place_of(name: &HeaderName, text: &str) -> SecretPlace {
 fn secret_header(text: String, used: &[usize]) -> Result<HeaderValue, RefusedRequest> {
     let mut header = HeaderValue::try_from(text).map_err(|_| RefusedRequest {
         secret: used.last().copied(),
-        ..RefusedRequest {
-            status: StatusCode::FORBIDDEN,
-            ..RefusedRequest::unclear("its value cannot stand in a header")
-        }
+        leaks: false,
+        status: StatusCode::FORBIDDEN,
+        reason: "its value cannot stand in a header".to_owned(),
     })?;
     header.set_sensitive(true);
     Ok(header)

@@ -10,7 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 use super::body_decoder::{BodyDecoder, STEP};
-use super::stream_replacer::{Replacements, StreamReplacer};
+use super::stream_replacer::{StreamReplacer, TextReplacements};
 
 /// Why a body ends early.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -70,13 +70,13 @@ impl SecretBody {
     }
 
     /// Replaces texts.
-    pub fn replacing(self, texts: Option<Arc<Replacements>>, on_replaced: Option<OnFound>) -> Self {
+    pub fn replacing(self, texts: Option<Arc<TextReplacements>>, on_replaced: Option<OnFound>) -> Self {
         let size = if texts.as_ref().is_none_or(|texts| texts.keep_length()) { self.size } else { SizeHint::default() };
         Self { replacer: texts.map(StreamReplacer::new), on_replaced, size, ..self }
     }
 
     /// Ends before the first of these texts, with an error.
-    pub fn without(self, texts: Option<Arc<Replacements>>, on_found: OnFound) -> Self {
+    pub fn without(self, texts: Option<Arc<TextReplacements>>, on_found: OnFound) -> Self {
         Self { refused: texts.map(|texts| (StreamReplacer::new(texts), Some(on_found))), ..self }
     }
 
@@ -124,7 +124,7 @@ impl SecretBody {
 }
 
 /// Replaces texts in the values of headers.
-pub(crate) fn replace_in_headers(headers: &mut HeaderMap, texts: &Replacements) {
+pub(crate) fn replace_in_headers(headers: &mut HeaderMap, texts: &TextReplacements) {
     for value in headers.values_mut() {
         if let Some(new) = texts.replace(value.as_bytes())
             && let Ok(new) = HeaderValue::from_bytes(&new)
@@ -207,7 +207,7 @@ impl Body for SecretBody {
 }
 
 impl SecretBody {
-    /// Returns what was kept back.
+    /// Ends the body. Returns the bytes that were kept back.
     fn end(&mut self) -> Result<Bytes, BodyError> {
         let rest = match self.decoder.as_mut() {
             Some(decoder) => decoder.finish()?.into(),

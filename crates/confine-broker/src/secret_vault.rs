@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use zeroize::Zeroizing;
 
 use confine_policy::{SecretRule, ValueAnswer, ValueQuestion};
@@ -72,24 +70,7 @@ impl SecretVault {
 
 /// Asks the host, and waits for its answer.
 fn ask(host: &OwnedFd, stand_in: String) -> io::Result<ValueAnswer> {
-    let (ours, theirs) = sys::packet_pair()?;
     let question = postcard::to_allocvec(&ValueQuestion { stand_in }).map_err(io::Error::other)?;
-    sys::send(host.as_fd(), &question, &[theirs.as_raw_fd()])?;
-    drop(theirs);
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
-        match poll(&mut [PollFd::new(ours.as_fd(), PollFlags::POLLIN)], left) {
-            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-            Ok(_) => break,
-            Err(Errno::EINTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let mut buffer = Zeroizing::new(vec![0; LARGEST]);
-    match sys::receive(ours.as_fd(), &mut buffer, &mut Vec::new())? {
-        0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        length => postcard::from_bytes(&buffer[..length]).map_err(io::Error::other),
-    }
+    let answer = Zeroizing::new(sys::ask(host.as_fd(), &question, PATIENCE, LARGEST)?);
+    postcard::from_bytes(&answer).map_err(io::Error::other)
 }

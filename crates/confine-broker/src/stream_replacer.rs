@@ -7,13 +7,13 @@ use bytes::Bytes;
 
 /// Texts, each with the text that takes its place. The longest of several that begin at one place counts.
 #[derive(Debug)]
-pub(crate) struct Replacements {
+pub(crate) struct TextReplacements {
     search: AhoCorasick,
     from: Vec<Vec<u8>>,
     to: Vec<Vec<u8>>,
 }
 
-impl Replacements {
+impl TextReplacements {
     /// Returns replacements. `None`: there is nothing to replace, or the texts are too many.
     pub fn new(pairs: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Option<Self> {
         let mut pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| !from.is_empty() && from != to).collect();
@@ -85,7 +85,7 @@ struct ReplacedPart {
 /// Replaces texts in a stream. It keeps back only what may be the beginning of a text.
 #[derive(Debug)]
 pub(crate) struct StreamReplacer {
-    texts: Arc<Replacements>,
+    texts: Arc<TextReplacements>,
     kept: Vec<u8>,
     /// The number of the text that was replaced last.
     found: Option<usize>,
@@ -93,12 +93,12 @@ pub(crate) struct StreamReplacer {
 
 impl StreamReplacer {
     /// Begins a stream.
-    pub fn new(texts: Arc<Replacements>) -> Self {
+    pub fn new(texts: Arc<TextReplacements>) -> Self {
         Self { texts, kept: Vec::new(), found: None }
     }
 
     /// Returns the texts.
-    pub fn texts(&self) -> &Replacements {
+    pub fn texts(&self) -> &TextReplacements {
         &self.texts
     }
 
@@ -138,13 +138,13 @@ mod tests {
 
     use super::*;
 
-    fn replacements(pairs: &[(&str, &str)]) -> Arc<Replacements> {
+    fn replacements(pairs: &[(&str, &str)]) -> Arc<TextReplacements> {
         let pairs = pairs.iter().map(|(from, to)| (from.as_bytes().to_vec(), to.as_bytes().to_vec()));
-        Arc::new(Replacements::new(pairs).expect("texts"))
+        Arc::new(TextReplacements::new(pairs).expect("texts"))
     }
 
     /// The whole of a stream that arrives in these pieces.
-    fn streamed(texts: &Arc<Replacements>, pieces: &[&[u8]]) -> Vec<u8> {
+    fn streamed(texts: &Arc<TextReplacements>, pieces: &[&[u8]]) -> Vec<u8> {
         let mut replacer = StreamReplacer::new(Arc::clone(texts));
         let mut out: Vec<u8> =
             pieces.iter().flat_map(|piece| replacer.push(Bytes::copy_from_slice(piece)).to_vec()).collect();
@@ -182,8 +182,8 @@ mod tests {
 
     #[test]
     fn nothing_to_replace_is_none() {
-        assert!(Replacements::new([]).is_none());
-        assert!(Replacements::new([(Vec::new(), b"a".to_vec()), (b"b".to_vec(), b"b".to_vec())]).is_none());
+        assert!(TextReplacements::new([]).is_none());
+        assert!(TextReplacements::new([(Vec::new(), b"a".to_vec()), (b"b".to_vec(), b"b".to_vec())]).is_none());
     }
 
     proptest! {

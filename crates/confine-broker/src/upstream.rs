@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 
 use confine_policy::HostAuthorities;
 
-use super::authority::Protocol;
+use super::authority::HttpProtocol;
 use super::secret_body::SecretBody;
 
 /// The bytes of a connection and of a request in HTTP/2 that wait for a slow program.
@@ -39,7 +39,7 @@ impl UpstreamConfigs {
     /// Returns configurations that trust these authorities.
     pub fn new(roots: RootCertStore, provider: &Arc<CryptoProvider>) -> Result<Self, rustls::Error> {
         let roots = Arc::new(roots);
-        let of = |protocols: &[Protocol]| {
+        let of = |protocols: &[HttpProtocol]| {
             let mut config = ClientConfig::builder_with_provider(Arc::clone(provider))
                 .with_safe_default_protocol_versions()?
                 .with_root_certificates(Arc::clone(&roots))
@@ -48,14 +48,14 @@ impl UpstreamConfigs {
             Ok::<_, rustls::Error>(Arc::new(config))
         };
         Ok(Self {
-            both: of(&[Protocol::Http2, Protocol::Http1])?,
-            http1: of(&[Protocol::Http1])?,
-            http2: of(&[Protocol::Http2])?,
+            both: of(&[HttpProtocol::Http2, HttpProtocol::Http1])?,
+            http1: of(&[HttpProtocol::Http1])?,
+            http2: of(&[HttpProtocol::Http2])?,
         })
     }
 
-    fn offering(&self, offered: &[Protocol]) -> &Arc<ClientConfig> {
-        match (offered.contains(&Protocol::Http1), offered.contains(&Protocol::Http2)) {
+    fn offering(&self, offered: &[HttpProtocol]) -> &Arc<ClientConfig> {
+        match (offered.contains(&HttpProtocol::Http1), offered.contains(&HttpProtocol::Http2)) {
             (true, true) => &self.both,
             (false, true) => &self.http2,
             (_, false) => &self.http1,
@@ -83,24 +83,24 @@ enum RequestSender {
     Http1(Mutex<http1::SendRequest<SecretBody>>),
     Http2(http2::SendRequest<SecretBody>),
     /// Nothing is sent, for this reason.
-    Failed(Protocol, String),
+    Failed(HttpProtocol, String),
 }
 
 /// A connection to the host, over which requests are sent.
-pub(crate) struct Upstream {
+pub(crate) struct UpstreamConnection {
     sender: RequestSender,
     /// Whether the connection has ended.
     pub ended: watch::Receiver<bool>,
 }
 
-impl Upstream {
+impl UpstreamConnection {
     /// Greets a host over a connection. A host that cannot be greeted is one that answers every request with the
     /// reason.
-    pub async fn connect(server: TcpStream, name: &str, offered: &[Protocol], configs: &UpstreamConfigs) -> Self {
+    pub async fn connect(server: TcpStream, name: &str, offered: &[HttpProtocol], configs: &UpstreamConfigs) -> Self {
         match Self::greet(server, name, offered, configs).await {
             Ok(upstream) => upstream,
             Err(error) => {
-                let protocol = offered.first().copied().unwrap_or(Protocol::Http1);
+                let protocol = offered.first().copied().unwrap_or(HttpProtocol::Http1);
                 let reason = format!("{name} could not be greeted: {error}");
                 let (_, ended) = watch::channel(false);
                 Self { sender: RequestSender::Failed(protocol, reason), ended }
@@ -108,11 +108,16 @@ impl Upstream {
         }
     }
 
-    async fn greet(server: TcpStream, name: &str, offered: &[Protocol], configs: &UpstreamConfigs) -> io::Result<Self> {
+    async fn greet(
+        server: TcpStream,
+        name: &str,
+        offered: &[HttpProtocol],
+        configs: &UpstreamConfigs,
+    ) -> io::Result<Self> {
         let config = Arc::clone(configs.offering(offered));
         let to = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
         let stream = TlsConnector::from(config).connect(to, server).await?;
-        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(Protocol::Http2.alpn());
+        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(HttpProtocol::Http2.alpn());
         let (ends, ended) = watch::channel(false);
         let sender = if is_http2 {
             let (sender, connection) = http2::Builder::new(TokioExecutor::new())
@@ -145,10 +150,10 @@ impl Upstream {
     }
 
     /// Returns the protocol of the connection.
-    pub fn protocol(&self) -> Protocol {
+    pub fn protocol(&self) -> HttpProtocol {
         match &self.sender {
-            RequestSender::Http1(_) => Protocol::Http1,
-            RequestSender::Http2(_) => Protocol::Http2,
+            RequestSender::Http1(_) => HttpProtocol::Http1,
+            RequestSender::Http2(_) => HttpProtocol::Http2,
             RequestSender::Failed(protocol, _) => *protocol,
         }
     }
@@ -187,20 +192,20 @@ impl Upstream {
 }
 
 /// The protocol of a connection in the words of `http`.
-impl From<Protocol> for Version {
-    fn from(protocol: Protocol) -> Self {
+impl From<HttpProtocol> for Version {
+    fn from(protocol: HttpProtocol) -> Self {
         match protocol {
-            Protocol::Http1 => Self::HTTP_11,
-            Protocol::Http2 => Self::HTTP_2,
+            HttpProtocol::Http1 => Self::HTTP_11,
+            HttpProtocol::Http2 => Self::HTTP_2,
         }
     }
 }
 
 /// Returns a target in the form of a protocol.
-fn target_for(protocol: Protocol, uri: &Uri, authority: &str) -> Result<Uri, http::Error> {
+fn target_for(protocol: HttpProtocol, uri: &Uri, authority: &str) -> Result<Uri, http::Error> {
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     match protocol {
-        Protocol::Http1 => Ok(Uri::builder().path_and_query(path).build()?),
-        Protocol::Http2 => Uri::builder().scheme("https").authority(authority).path_and_query(path).build(),
+        HttpProtocol::Http1 => Ok(Uri::builder().path_and_query(path).build()?),
+        HttpProtocol::Http2 => Uri::builder().scheme("https").authority(authority).path_and_query(path).build(),
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use confine_broker::{Broker, BrokerEvent, EventSink};
+use confine_broker::{BrokerEvent, EventSink, SecretBroker};
 use confine_policy::WorldSecrets;
 
 /// Events that are kept until the loop takes them. Beyond that, a program makes more than a result can list.
@@ -13,7 +13,7 @@ const MOST: usize = 4096;
 
 /// The broker of a world with secrets.
 pub(super) struct GateBroker {
-    pub broker: Broker,
+    pub broker: SecretBroker,
     events: Arc<Mutex<Vec<BrokerEvent>>>,
     /// The read end of a pipe with a byte if there are events.
     ready: File,
@@ -36,7 +36,7 @@ impl GateBroker {
                 let _ = (&write).write(&[0]);
             }
         });
-        Ok(Self { broker: Broker::start(secrets, host, sink)?, events, ready: read.into() })
+        Ok(Self { broker: SecretBroker::start(secrets, host, sink)?, events, ready: read.into() })
     }
 
     /// Returns a descriptor that becomes readable when there are events.

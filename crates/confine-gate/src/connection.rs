@@ -100,7 +100,7 @@ pub(super) struct GatedConnection {
     pub dialled: Option<DialledDestination>,
     stage: ConnectionStage,
     deadline: Option<Instant>,
-    /// What is done for secrets once both sides are connected.
+    /// Opens the connection, or looks for stand-ins in it, once both sides are connected.
     pub secrets: SecretGuard,
     /// The interest in the client and in the server. `None`: the poller does not know the socket.
     pub(super) watched: [Option<PollInterest>; 2],

@@ -2,11 +2,10 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 
 use super::refusals::GateRefusals;
@@ -161,31 +160,10 @@ impl GateControl {
     }
 
     fn ask(&self, request: &GateRequest) -> io::Result<GateAnswer> {
-        let (ours, theirs) = sys::packet_pair()?;
-        let bytes = postcard::to_allocvec(request).map_err(io::Error::other)?;
-        sys::send(self.0.as_fd(), &bytes, &[theirs.as_raw_fd()])?;
-        drop(theirs);
-        wait_for_answer(ours.as_fd())?;
-        let mut buffer = vec![0; LARGEST];
-        match sys::receive(ours.as_fd(), &mut buffer, &mut Vec::new())? {
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            length => postcard::from_bytes(&buffer[..length]).map_err(io::Error::other),
-        }
-    }
-}
-
-/// Waits for an answer. A signal does not end the wait, because the supervisor gets a signal for each child that exits.
-fn wait_for_answer(socket: BorrowedFd<'_>) -> io::Result<()> {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
-        match poll(&mut [PollFd::new(socket, PollFlags::POLLIN)], left) {
-            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-            Ok(_) => return Ok(()),
-            Err(Errno::EINTR) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let question = postcard::to_allocvec(request).map_err(io::Error::other)?;
+        // The supervisor gets a signal for each child that exits.
+        let answer = sys::ask(self.0.as_fd(), &question, PATIENCE, LARGEST)?;
+        postcard::from_bytes(&answer).map_err(io::Error::other)
     }
 }
 

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use crate::{WorldStatusBoard, WorldStatusSlot};
 use confine_broker::ConnectionOrigin;
-use confine_policy::{SecretUse, SuggestedGrant};
+use confine_policy::{CountedSecretUse, SuggestedGrant};
 use sys::InternetTransport;
 
 use super::refusals::{CountedRefusal, GateRefusals, RefusalLog};
@@ -76,7 +76,7 @@ impl RefusalRecorder {
     }
 
     /// Records a use of a secret.
-    pub fn record_use(&mut self, mark: Option<String>, of: SecretUse) {
+    pub fn record_use(&mut self, mark: Option<String>, of: CountedSecretUse) {
         self.log.add_use(mark, of);
         self.post();
     }

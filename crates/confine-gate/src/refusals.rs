@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use confine_policy::{CommandDenials, DenialKind, LISTED, SecretUse, SecretUses, SuggestedGrant};
+use confine_policy::{CommandDenials, CountedSecretUse, DenialKind, LISTED, SecretUses, SuggestedGrant};
 
 /// Commands whose refusals are kept until they are taken. Beyond that, the refusals of the oldest command are dropped.
 const COMMANDS: usize = 64;
@@ -100,7 +100,7 @@ impl RefusalLog {
     }
 
     /// Counts a use of a secret by the command with this mark.
-    pub fn add_use(&mut self, mark: Option<String>, of: SecretUse) {
+    pub fn add_use(&mut self, mark: Option<String>, of: CountedSecretUse) {
         self.of(mark).secrets.add(of);
     }
 

@@ -15,7 +15,7 @@ use nix::errno::Errno;
 use nix::unistd::Pid;
 
 use confine_broker::{BrokerEvent, TlsConnection};
-use confine_policy::SecretUse;
+use confine_policy::CountedSecretUse;
 use sys::{DescriptorPoller, InternetTransport, NamespaceKind, PollInterest};
 
 use super::allowed_hosts::AllowedHosts;
@@ -502,7 +502,7 @@ impl GateServer {
         let origin = self.recorder.origin(InternetTransport::Tcp, from);
         let refused = Some("the connection is not one in TLS to a host of the secret".to_owned());
         let [method, path] = [(); 2].map(|()| String::new());
-        let of = SecretUse {
+        let of = CountedSecretUse {
             name: name.to_owned(),
             host: format!("{host}:{}", to.port()),
             method,

@@ -58,6 +58,6 @@ pub use policy_error::{PolicyError, PolicyFault};
 pub use raw::{RawConfine, RawNetwork, RawRead};
 pub use requested_access::{RequestedAccess, missing_access};
 pub use secrets::{
-    HostAuthorities, LISTED_USES, MOST_SECRETS, RawSecret, SecretPlace, SecretRule, SecretText, SecretUse, SecretUses,
-    ValueAnswer, ValueQuestion, WorldSecrets, value_of,
+    CountedSecretUse, HostAuthorities, RawSecret, SecretPlace, SecretRule, SecretText, SecretUses, ValueAnswer,
+    ValueQuestion, WorldSecrets, value_of,
 };

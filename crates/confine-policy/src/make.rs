@@ -84,6 +84,12 @@ pub fn policy_beside(
         network,
         secrets,
     };
+    for SecretRule { name, file, .. } in &policy.secrets.rules {
+        // Its directory would have to be read-only.
+        if file.as_ref().is_some_and(|(at, _)| policy.permits_change(at) && host.resolve(at).is_err()) {
+            return Err(PolicyError::invalid("confine.secrets", name, PolicyFault::NewFileInWriteRoot));
+        }
+    }
     check_contradictions(&policy, &root, (&given, &hidden), others, host)?;
     Ok(policy)
 }

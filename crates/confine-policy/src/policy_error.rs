@@ -179,6 +179,9 @@ pub enum PolicyFault {
     /// The directory for the file of a secret does not exist.
     #[error("has a file whose directory does not exist; create it before the command starts")]
     NoPlaceForFile,
+    /// The file of a secret does not exist, in a directory that commands may change.
+    #[error("has a file that does not exist, in a directory that commands may change; create it first")]
+    NewFileInWriteRoot,
     /// Two secrets have the same file.
     #[error("has the file of another secret; put both into one template, or into two files")]
     FileTwice,

@@ -64,11 +64,6 @@ pub(super) fn secret_layers(
         written.at_step(step)?;
         if is_there {
             layers.push(MountLayer::copy(&file, at, MountFlags::READ_ONLY)?);
-        } else if policy.permits_change(at) {
-            // Commands would find a directory that they cannot change.
-            let why =
-                io::Error::new(io::ErrorKind::NotFound, "create it first, in a directory that commands may change");
-            return Err(why).at_step(step);
         }
     }
     for (parent, beside) in added {

@@ -5,8 +5,11 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
 };
@@ -103,13 +106,43 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], fds: &mut Vec<OwnedFd>
     Ok(message.bytes)
 }
 
+/// Sends a question with a socket for its answer, so that several processes may ask, and waits for the answer of at most
+/// `largest` bytes. A signal does not end the wait.
+///
+/// # Errors
+/// `UnexpectedEof` if the peer is gone, `TimedOut` if it takes longer.
+pub fn ask(peer: BorrowedFd<'_>, question: &[u8], patience: Duration, largest: usize) -> io::Result<Vec<u8>> {
+    let (ours, theirs) = crate::packet_pair()?;
+    send(peer, question, &[theirs.as_raw_fd()])?;
+    drop(theirs);
+    let end = Instant::now() + patience;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(ours.as_fd(), PollFlags::POLLIN)], left) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(_) => break,
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut answer = vec![0; largest];
+    match receive(ours.as_fd(), &mut answer, &mut Vec::new())? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        length => {
+            answer.truncate(length);
+            Ok(answer)
+        }
+    }
+}
+
 /// Returns whether the peer of a socket is still there, without reading from it.
 pub fn peer_alive(socket: BorrowedFd<'_>) -> bool {
     let mut byte = [0_u8; 1];
     let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
     match nix::sys::socket::recv(socket.as_raw_fd(), &mut byte, flags) {
         Ok(0) => false,
-        Ok(_) | Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => true,
+        Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => true,
         Err(_) => false,
     }
 }

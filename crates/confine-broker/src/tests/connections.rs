@@ -10,19 +10,19 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 
-use super::fixture::{Fixture, HOST, echo, ok, rule, status};
+use super::fixture::{BrokerFixture, HOST, echo, ok, rule, status};
 use crate::BrokerEvent;
 use crate::broker::provider;
 
 const VALUE: &str = "sk-proj-ValueValueValueValueValueValue000000";
 const STAND_IN: &str = "sk-proj-StandStandStandStandStandStand111111";
 
-fn with(protocols: &[&[u8]]) -> Fixture {
-    Fixture::speaking(&[(rule("KEY", STAND_IN), Ok(VALUE.to_owned()))], protocols, echo())
+fn with(protocols: &[&[u8]]) -> BrokerFixture {
+    BrokerFixture::speaking(&[(rule("KEY", STAND_IN), Ok(VALUE.to_owned()))], protocols, echo())
 }
 
 /// Sends requests of HTTP/2 over one connection. Returns each status and body.
-fn http2(fixture: &Fixture, requests: usize) -> Vec<(u16, String)> {
+fn http2(fixture: &BrokerFixture, requests: usize) -> Vec<(u16, String)> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         // The handshake is made by hand, as the fixture's own stream is a blocking one.
@@ -127,7 +127,7 @@ fn a_program_that_trusts_other_authorities_is_told() {
 #[test]
 fn a_host_that_is_not_trusted_gets_no_request() {
     // The fixture's host has a certificate for one name alone.
-    let fixture = Fixture::new(&[(rule_for("other.example"), Ok(VALUE.to_owned()))], ok());
+    let fixture = BrokerFixture::new(&[(rule_for("other.example"), Ok(VALUE.to_owned()))], ok());
     let mut stream = fixture.tls_to("other.example", "other.example", &[b"http/1.1"]);
     write!(stream, "GET / HTTP/1.1\r\nHost: other.example\r\nX-Key: {STAND_IN}\r\nConnection: close\r\n\r\n")
         .expect("written");
@@ -167,7 +167,7 @@ fn garbage_ends_a_connection_and_nothing_else() {
 
 #[test]
 fn a_connection_that_changes_its_protocol_goes_on() {
-    // A host that answers 101 and then echoes what it gets, with the header that it got.
+    // A host that answers 101, and then echoes the head of the request and five bytes.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     let (certificate, config) = super::fixture::host_tls(&[b"http/1.1"]);
@@ -193,7 +193,7 @@ fn a_connection_that_changes_its_protocol_goes_on() {
         stream.conn.send_close_notify();
         let _ = stream.flush();
     });
-    let fixture = Fixture::at(&[(rule("KEY", STAND_IN), Ok(VALUE.to_owned()))], address, certificate);
+    let fixture = BrokerFixture::at(&[(rule("KEY", STAND_IN), Ok(VALUE.to_owned()))], address, certificate);
     let mut stream = fixture.tls(&[b"http/1.1"]);
     write!(
         stream,

@@ -17,9 +17,9 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, pem::PemObject};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, StreamOwned};
 
-use confine_policy::{AllowEntry, AllowHost, SecretPlace, SecretRule, SecretUse, ValueAnswer, ValueQuestion};
+use confine_policy::{AllowEntry, AllowHost, CountedSecretUse, SecretPlace, SecretRule, ValueAnswer, ValueQuestion};
 
-use crate::broker::{Broker, provider};
+use crate::broker::{SecretBroker, provider};
 use crate::{BrokerEvent, ConnectionOrigin, EventSink, TlsConnection};
 
 /// The host of the secrets.
@@ -27,19 +27,19 @@ pub const HOST: &str = "api.example";
 
 /// A request as the host got it.
 #[derive(Debug, Clone)]
-pub struct Received {
+pub struct ReceivedRequest {
     pub line: String,
     pub headers: HashMap<String, String>,
     pub body: Vec<u8>,
 }
 
 /// What the host answers.
-pub type Answering = Arc<dyn Fn(&Received) -> Response<Full<Bytes>> + Send + Sync>;
+pub type Answering = Arc<dyn Fn(&ReceivedRequest) -> Response<Full<Bytes>> + Send + Sync>;
 
 /// A broker with a host.
-pub struct Fixture {
-    pub broker: Broker,
-    pub received: Arc<Mutex<Vec<Received>>>,
+pub struct BrokerFixture {
+    pub broker: SecretBroker,
+    pub received: Arc<Mutex<Vec<ReceivedRequest>>>,
     events: Arc<Mutex<Vec<BrokerEvent>>>,
     host: SocketAddr,
 }
@@ -103,7 +103,7 @@ pub fn host_tls(protocols: &[&[u8]]) -> (CertificateDer<'static>, ServerConfig) 
     (der, config)
 }
 
-async fn received_of(request: Request<Incoming>) -> Received {
+async fn received_of(request: Request<Incoming>) -> ReceivedRequest {
     let (parts, body) = request.into_parts();
     let headers = parts
         .headers
@@ -111,11 +111,11 @@ async fn received_of(request: Request<Incoming>) -> Received {
         .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
     let headers = headers.collect();
     let body = body.collect().await.map(|body| body.to_bytes().to_vec()).unwrap_or_default();
-    Received { line: format!("{} {}", parts.method, parts.uri), headers, body }
+    ReceivedRequest { line: format!("{} {}", parts.method, parts.uri), headers, body }
 }
 
 /// Serves HTTPS at a port of the loopback.
-fn serve_host(config: ServerConfig, received: Arc<Mutex<Vec<Received>>>, answer: Answering) -> SocketAddr {
+fn serve_host(config: ServerConfig, received: Arc<Mutex<Vec<ReceivedRequest>>>, answer: Answering) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     listener.set_nonblocking(true).expect("set");
@@ -173,7 +173,7 @@ pub fn echo() -> Answering {
     })
 }
 
-impl Fixture {
+impl BrokerFixture {
     /// Starts a broker for secrets, each a rule and its value, and a host.
     pub fn new(secrets: &[(SecretRule, ValueAnswer)], answer: Answering) -> Self {
         Self::speaking(secrets, &[b"h2", b"http/1.1"], answer)
@@ -196,7 +196,7 @@ impl Fixture {
         let sink = EventSink::new(move |event| sink.lock().expect("no panic").push(event));
         let mut roots = RootCertStore::empty();
         roots.add(certificate).expect("a root");
-        let broker = Broker::trusting(rules, answer_values(values), sink, roots).expect("started");
+        let broker = SecretBroker::trusting(rules, answer_values(values), sink, roots).expect("started");
         Self { broker, received: Arc::default(), events, host }
     }
 
@@ -268,7 +268,7 @@ impl Fixture {
     }
 
     /// Returns the last request that the host got.
-    pub fn last(&self) -> Received {
+    pub fn last(&self) -> ReceivedRequest {
         self.received.lock().expect("no panic").last().cloned().expect("a request")
     }
 
@@ -285,7 +285,7 @@ impl Fixture {
     /// Returns the uses so far, each as `NAME HOST METHOD PATH STATUS REFUSED`.
     pub fn uses(&self) -> Vec<String> {
         let of = |event| match event {
-            BrokerEvent::Used { of: SecretUse { name, host, method, path, status, refused, .. }, .. } => {
+            BrokerEvent::Used { of: CountedSecretUse { name, host, method, path, status, refused, .. }, .. } => {
                 let status = status.map_or("-".to_owned(), |status| status.to_string());
                 Some(format!("{name} {host} {method} {path} {status} {}", refused.unwrap_or_else(|| "-".into())))
             }

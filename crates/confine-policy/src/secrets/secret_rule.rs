@@ -14,7 +14,7 @@ use crate::policy_environment::PolicyEnvironment;
 use crate::policy_error::{PolicyError, PolicyFault};
 
 /// The most secrets of a policy.
-pub const MOST_SECRETS: usize = 64;
+const MOST_SECRETS: usize = 64;
 /// The longest value, and the longest file, in bytes.
 const LONGEST_VALUE: usize = 64 * 1024;
 const LONGEST_FILE: usize = 1024 * 1024;

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 /// The most different uses of a result.
-pub const LISTED_USES: usize = 50;
+const LISTED_USES: usize = 50;
 
 /// The longest path of a use, in bytes.
 const LONGEST_PATH: usize = 512;
 
 /// Equal requests that were made with a secret, or would have been.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SecretUse {
+pub struct CountedSecretUse {
     /// The name of the secret.
     pub name: String,
     /// The host, with its port unless that is 443.
@@ -29,17 +29,17 @@ pub struct SecretUse {
 
 /// The uses of one command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SecretUses(pub Vec<SecretUse>);
+pub struct SecretUses(pub Vec<CountedSecretUse>);
 
 impl SecretUses {
     /// Counts a use. Beyond [`LISTED_USES`] different ones, uses are dropped.
-    pub fn add(&mut self, mut of: SecretUse) {
+    pub fn add(&mut self, mut of: CountedSecretUse) {
         if of.path.len() > LONGEST_PATH {
             let end = (0..=LONGEST_PATH).rev().find(|end| of.path.is_char_boundary(*end)).unwrap_or(0);
             of.path.truncate(end);
             of.path.push('…');
         }
-        let equal = |one: &&mut SecretUse| {
+        let equal = |one: &&mut CountedSecretUse| {
             (&one.name, &one.host, &one.method, &one.path, one.status, &one.refused)
                 == (&of.name, &of.host, &of.method, &of.path, of.status, &of.refused)
         };
@@ -60,8 +60,8 @@ impl SecretUses {
 mod tests {
     use super::*;
 
-    fn of(path: &str, status: Option<u16>) -> SecretUse {
-        SecretUse {
+    fn of(path: &str, status: Option<u16>) -> CountedSecretUse {
+        CountedSecretUse {
             name: "TOKEN".into(),
             host: "api.example".into(),
             method: "GET".into(),

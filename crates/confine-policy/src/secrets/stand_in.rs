@@ -68,8 +68,8 @@ pub(super) fn stand_in_for(value: &str, random: &mut RandomDigits) -> io::Result
     }
     let kept = prefix_of(value);
     let (mut stand_in, mut count) = (value[..kept].to_owned(), 0);
-    let alphabet = Alphabet::of(&value[kept..]);
-    // The first and the last line of a key in PEM tell what it is.
+    let alphabet = TokenAlphabet::of(&value[kept..]);
+    // Programs find a key in PEM by its first and its last line.
     for line in value[kept..].split_inclusive('\n') {
         if line.starts_with("-----") {
             stand_in.push_str(line);
@@ -89,13 +89,13 @@ pub(super) fn stand_in_for(value: &str, random: &mut RandomDigits) -> io::Result
 }
 
 /// The characters that take each other's place.
-struct Alphabet {
+struct TokenAlphabet {
     upper: &'static [u8],
     lower: &'static [u8],
     digits: &'static [u8],
 }
 
-impl Alphabet {
+impl TokenAlphabet {
     /// Returns the alphabet of a text: hexadecimal, base 32, or all letters and digits.
     fn of(text: &str) -> Self {
         let all = |is_one: fn(&u8) -> bool| text.bytes().filter(u8::is_ascii_alphanumeric).all(|byte| is_one(&byte));
@@ -141,7 +141,7 @@ fn checked_token(value: &str, random: &mut RandomDigits) -> io::Result<Option<St
     if rest.len() != length + sum || !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Ok(None);
     }
-    let alphabet = Alphabet::of("zZ");
+    let alphabet = TokenAlphabet::of("zZ");
     let mut part = String::with_capacity(length);
     for character in rest.chars().take(length) {
         if let Some(class) = alphabet.class_of(character) {
@@ -177,7 +177,7 @@ fn web_token(value: &str, random: &mut RandomDigits) -> io::Result<Option<String
     let (Some(_), Some(given)) = (object(header), object(claims)) else { return Ok(None) };
     let times = ["exp", "iat", "nbf"].iter().filter_map(|name| Some((*name, given.get(*name)?.as_i64()?)));
     let mut text: String = times.map(|(name, time)| format!(r#""{name}":{time},"#)).collect();
-    // As long as the claims of the token, in which the last claim of this text has what is left.
+    // The last claim fills the text up to the length of the claims of the token.
     let length = URL_SAFE_NO_PAD.decode(claims).map_or(0, |bytes| bytes.len());
     if length < text.len() + r#"{"_":""}"#.len() {
         text.clear();
@@ -193,7 +193,7 @@ fn web_token(value: &str, random: &mut RandomDigits) -> io::Result<Option<String
     };
     let mut sign = String::with_capacity(signature.len());
     for character in signature.chars() {
-        match Alphabet::of("zZ").class_of(character) {
+        match TokenAlphabet::of("zZ").class_of(character) {
             Some(class) => sign.push(random.one_of(class)?),
             None => sign.push(character),
         }
