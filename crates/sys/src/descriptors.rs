@@ -106,8 +106,8 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], fds: &mut Vec<OwnedFd>
     Ok(message.bytes)
 }
 
-/// Sends a question with a socket for its answer, so that several processes may ask, and waits for the answer of at most
-/// `largest` bytes. A signal does not end the wait.
+/// Sends a question with a socket for its answer, so that several processes may ask, and waits for the answer, which
+/// has at most `largest` bytes. A signal does not end the wait.
 ///
 /// # Errors
 /// `UnexpectedEof` if the peer is gone, `TimedOut` if it takes longer.
