@@ -47,6 +47,17 @@ describe.runIf(process.platform === 'linux')('tasks', () => {
     expect(confinement?.deniedTotal).toBe(2);
   });
 
+  test('a check has what the gate refuses without anything else being denied', async () => {
+    const tasks = registry();
+    const [cwd, command] = [folder(), 'sleep 0.5; curl -s --max-time 5 https://other.test; sleep 300'];
+    const task = await tasks.start(command, { cwd, confine: 'workspace' });
+    const { confinement } = await until(async () => {
+      const now = await tasks.check(task.id);
+      return now.confinement?.deniedTotal ? now : undefined;
+    });
+    expect(confinement?.denied).toMatchObject([{ kind: 'network', target: 'other.test', program: 'curl' }]);
+  });
+
   test('a model reads the denials of a task in what check_pid and kill_pid answer', async () => {
     const [tasks, cwd, place] = [registry(), folder(), outside()];
     const tool = createBashTool({ registry: tasks, cwd, confine: 'workspace' });

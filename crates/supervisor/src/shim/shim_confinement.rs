@@ -41,7 +41,7 @@ impl ShimProcess {
     pub(super) fn confine_task(&mut self, server: &mut TaskServer, mark: Option<&str>) -> CommandDenials {
         let Some(world) = &mut self.world else { return CommandDenials::default() };
         world.show_file(&server.log_path());
-        let news = world.denial_announcements();
+        let news = world.denial_news();
         let denials = world.take_denials(mark);
         server.enter_world(world.home(), news, denials.clone());
         denials
@@ -52,7 +52,7 @@ impl ShimProcess {
         if let Some((world, server)) = self.world.as_mut().zip(self.server.as_mut()) {
             server.add_denials(world.take_denials(mark));
             if world.has_lost_listener() {
-                server.end_news();
+                server.end_announcements();
             }
         }
     }

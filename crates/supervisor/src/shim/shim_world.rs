@@ -5,9 +5,11 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::denial_news::DenialNews;
 use confine_gate::{GateControl, WorldStatusBoard, WorldStatusSlot};
 use confine_listener::{ListenerLink, ListenerReport};
 use confine_policy::{CommandDenials, DraftedTree};
@@ -236,9 +238,11 @@ impl ShimWorld {
         }
     }
 
-    /// Returns a descriptor that becomes readable when the command has denials again after [`ShimWorld::take`].
-    pub fn denial_announcements(&self) -> Option<OwnedFd> {
-        self.listener.as_ref().filter(|_| !self.ended[0])?.announcements().ok()
+    /// Returns the news of denials that the command has after [`ShimWorld::take_denials`].
+    pub fn denial_news(&self) -> DenialNews {
+        let listener = self.listener.as_ref().filter(|_| !self.ended[0]);
+        let board = self.gate.as_ref().and_then(|(_, board, _)| board.try_clone().ok());
+        DenialNews::new(listener.and_then(|listener| listener.announcements().ok()), board, Instant::now())
     }
 
     /// Returns the denials of the command with this mark since the last call. The command goes on.

@@ -132,16 +132,15 @@ impl TaskServer {
         self.store.log_path(&self.spec.id)
     }
 
-    /// Connects the task with its world: the directory by which other hosts join the world, and the descriptor that
-    /// announces denials.
-    pub fn enter_world(&mut self, home: Option<&Path>, news: Option<OwnedFd>, denials: CommandDenials) {
+    /// Connects the task with its world: the directory by which other hosts join the world, and the news of denials.
+    pub fn enter_world(&mut self, home: Option<&Path>, news: DenialNews, denials: CommandDenials) {
         // A state file is text, so the path has to be text.
         // Without namespaces it cannot be joined. It names the servers of the task.
         let is_beside =
             self.spec.confinement.as_ref().is_some_and(|confinement| confinement.way == ConfinementMechanism::Listener);
         let is_kept = |home: &&Path| (self.spec.joins || is_beside) && home.to_str().is_some();
         self.task.world = home.filter(is_kept).map(Path::to_owned);
-        self.news.listen(news);
+        self.news = news;
         self.add_denials(denials);
         if self.task.world.is_some() {
             let _ = self.store.write(&self.task);
@@ -167,8 +166,8 @@ impl TaskServer {
     }
 
     /// Stops waiting for announcements.
-    pub fn end_news(&mut self) {
-        self.news.listen(None);
+    pub fn end_announcements(&mut self) {
+        self.news.end_announcements();
     }
 
     /// Adds denials to the state.
