@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { folder, hostResult } from '../../support/index.ts';
-import { AUTHORITY, HOST, runWith, secretFor, secretHost, VALUE } from './support.ts';
+import { AUTHORITY, HOST, runWith, secretFor, secretHost, VALUE, ways } from './support.ts';
 
 /** A request of Node that prints the answer. */
 const fetching = (url: string, options: string) =>
   `node -e 'fetch("${url}", ${options}).then(async (r) => console.log(r.status, r.headers.get("x-echo"), await r.text()))'`;
 
 describe.runIf(process.platform === 'linux')('a secret', () => {
-  test('works in a request, and is neither seen before nor in the answer', async () => {
+  test.each(ways)('works in a request, and is neither seen before nor in the answer, with %s', async (_, env) => {
     const { port, got } = await secretHost();
     const command = `echo "$TOKEN"; ${fetching(
       `https://${HOST}:${port}/user?page=1`,
       '{ headers: { authorization: "Bearer " + process.env.TOKEN } }',
     )}`;
-    const { stdout, stderr, confinement } = await runWith(command, { secrets: { TOKEN: secretFor(port) } });
+    const { stdout, stderr, confinement } = await runWith(command, { secrets: { TOKEN: secretFor(port) } }, env);
     const standIn = stdout.split('\n')[0] ?? '';
     expect(standIn, stderr).toMatch(/^ghp_[A-Za-z0-9]{36}$/);
     expect(standIn).not.toBe(VALUE);

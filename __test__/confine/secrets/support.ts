@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { ConfineOptions, Secret } from 'agent-bash';
 import { onTestFinished } from 'vitest';
 import { folder, hostResult, packageRoot } from '../../support/index.ts';
+import { withoutNamespaces } from '../support/held.ts';
 
 const fixtures = join(packageRoot, '__test__/confine/secrets/fixtures');
 const of = (name: string) => readFileSync(join(fixtures, name));
@@ -15,6 +16,10 @@ const of = (name: string) => readFileSync(join(fixtures, name));
 export const AUTHORITY = join(fixtures, 'authority.pem');
 export const HOST = 'api.example.test';
 export const VALUE = 'ghp_ValueValueValueValueValueValue000000';
+
+/** The ways of confinement that hold secrets here, each with the environment of its host. */
+export const ways: [string, NodeJS.ProcessEnv][] = [['a listener', { AGENT_BASH_NAMESPACES: 'off' }]];
+if (!withoutNamespaces) ways.push(['namespaces', {}]);
 
 export interface Got {
   version: string;

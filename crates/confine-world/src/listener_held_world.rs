@@ -11,12 +11,14 @@ use std::rc::Rc;
 
 use nix::unistd::Pid;
 
+use super::file_covers::FileCovers;
 use super::git::GitDirectoryGrants;
 use super::mount_table::MountTable;
 use super::path_ends::PathEnds;
 use super::private_directory::PrivateDirectory;
 use super::process_roster::ProcessRoster;
 use super::protection_targets::{ProtectedPaths, ProtectionTargets};
+use super::secret_files::cover_secret_files;
 use confine_gate::{RESOLV_CONF, hosts_lines};
 use confine_policy::{CacheAccess, ConfinementPolicy, NetworkScope, TmpPlacement};
 use sys::ForkOutcome;
@@ -34,27 +36,23 @@ const CACHES: [(&str, &str); 9] = [
     ("GOCACHE", "cache/go-build"),
 ];
 
-/// The files of a world by which programs look up names.
-#[derive(Debug, Clone)]
-pub struct NameFiles {
-    /// The file in the place of `/etc/resolv.conf`.
-    pub resolver: PathBuf,
-    /// The file in the place of `/etc/hosts`. `None`: that of the machine, which the policy hides.
-    pub hosts: Option<PathBuf>,
-}
-
-/// Creates the file in the place of `/etc/hosts`, unless the policy hides that of the machine, whose lines it has.
-fn create_hosts_file(policy: &ConfinementPolicy, private: &PrivateDirectory) -> io::Result<Option<PathBuf>> {
+/// Covers the files by which programs look up names. That of hosts has the lines of the machine's, and covers it unless
+/// the policy hides it.
+fn cover_name_files(policy: &ConfinementPolicy, private: &PrivateDirectory, covers: &mut FileCovers) -> io::Result<()> {
+    let resolver = private.path.join("resolv.conf");
+    // Datagrams do not reach the resolver.
+    std::fs::write(&resolver, format!("{RESOLV_CONF}options use-vc\n"))?;
+    covers.add(Path::new("/etc/resolv.conf"), resolver);
     let of_machine = Path::new("/etc/hosts");
     let ends_at = of_machine.canonicalize().unwrap_or_else(|_| of_machine.to_owned());
     if policy.hide.iter().any(|hidden| of_machine.starts_with(hidden) || ends_at.starts_with(hidden)) {
-        return Ok(None);
+        return Ok(());
     }
-    let file = private.path.join("hosts");
+    let hosts = private.path.join("hosts");
     let lines = std::fs::read(of_machine).unwrap_or_default();
-    std::fs::write(&file, [hosts_lines(&policy.network).as_bytes(), &lines].concat())?;
-    show_file(&private.path, &file)?;
-    Ok(Some(file))
+    std::fs::write(&hosts, [hosts_lines(&policy.network).as_bytes(), &lines].concat())?;
+    covers.add(of_machine, hosts);
+    Ok(())
 }
 
 /// The files and processes of a world without namespaces.
@@ -66,8 +64,7 @@ pub struct ListenerHeldWorld {
     memory: Option<PathBuf>,
     /// The list of files that are shown.
     shown: PathBuf,
-    /// The files by which programs look up names. `None`: those of the machine.
-    name_files: Option<NameFiles>,
+    covers: FileCovers,
     targets: Rc<RefCell<ProtectionTargets>>,
     /// The hidden paths as they are named, and the write roots.
     named: [Vec<PathBuf>; 2],
@@ -96,17 +93,14 @@ impl ListenerHeldWorld {
             own.push(private.path.join("cache"));
         }
         let shown = private.path.join(SHOWN);
-        let mut name_files = None;
+        let mut covers = FileCovers::default();
         if policy.network != NetworkScope::Full {
-            let resolver = private.path.join("resolv.conf");
-            // Datagrams do not reach the resolver.
-            std::fs::write(&resolver, format!("{RESOLV_CONF}options use-vc\n"))?;
-            show_file(&private.path, &resolver)?;
-            name_files = Some(NameFiles { resolver, hosts: create_hosts_file(policy, private)? });
+            cover_name_files(policy, private, &mut covers)?;
         }
+        cover_secret_files(policy, private, &mut covers)?;
         let targets = Rc::new(RefCell::new(ProtectionTargets::of(policy, git, false)));
         let named = [policy.hide.clone(), policy.write.clone()];
-        Ok(Self { own, memory, shown, name_files, targets, named, roster: ProcessRoster::create(&private.path)? })
+        Ok(Self { own, memory, shown, covers, targets, named, roster: ProcessRoster::create(&private.path)? })
     }
 
     /// Returns the directories that belong to the world alone.
@@ -119,9 +113,9 @@ impl ListenerHeldWorld {
         self.memory.as_deref()
     }
 
-    /// Returns the files by which programs look up names. `None`: those of the machine.
-    pub fn name_files(&self) -> Option<&NameFiles> {
-        self.name_files.as_ref()
+    /// Returns the files in the place of those of the machine.
+    pub fn covers(&self) -> &FileCovers {
+        &self.covers
     }
 
     /// Returns the processes of the world.
@@ -129,8 +123,11 @@ impl ListenerHeldWorld {
         &self.roster
     }
 
-    /// Returns whether a file was shown with [`show_file`].
+    /// Returns whether a file of the private directory may be read: a cover, or one that was shown with [`show_file`].
     pub fn is_shown(&self, path: &Path) -> bool {
+        if self.covers.has(path) {
+            return true;
+        }
         let list = std::fs::read(&self.shown).unwrap_or_default();
         list.split(|byte| *byte == 0).any(|shown| shown == path.as_os_str().as_bytes())
     }

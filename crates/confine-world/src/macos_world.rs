@@ -59,13 +59,15 @@ pub(super) fn with_seatbelt(
 fn missing_parts(policy: &ConfinementPolicy) -> Vec<MissingPart> {
     let mut missing = Vec::new();
     if matches!(policy.network, NetworkScope::Allow { .. }) {
-        missing.push(MissingPart {
-            part: ConfinementPart::Network,
-            why: "Seatbelt knows ports and no hosts".to_owned(),
-            remedy: "use network: 'none', or leave 'network' out of require: then every host can be reached at the \
-                     ports of the list"
-                .to_owned(),
-        });
+        let remedy = match policy.secrets.rules.is_empty() {
+            true => {
+                "use network: 'none', or leave 'network' out of require: then every host can be reached at the ports of \
+                 the list"
+            }
+            false => "use Linux: secrets need it",
+        };
+        let (why, remedy) = ("Seatbelt knows ports and no hosts".to_owned(), remedy.to_owned());
+        missing.push(MissingPart { part: ConfinementPart::Network, why, remedy });
     }
     missing.push(MissingPart {
         part: ConfinementPart::Syscalls,

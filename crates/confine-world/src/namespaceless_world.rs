@@ -5,6 +5,7 @@ use std::path::Path;
 use super::git::GitDirectoryGrants;
 use super::listener_held_world::environment;
 use super::private_directory::PrivateDirectory;
+use super::secret_files::secret_files;
 use super::step_failure::{StepContext, WorldStepFailure};
 use super::usable_mechanisms::{UsableMechanisms, probe_mechanisms};
 use super::{
@@ -36,19 +37,16 @@ impl NamespaceObstacle {
         Self { why: "this system has no overlays".to_owned(), remedy: "use Linux".to_owned() }
     }
 
-    /// Fails if a policy has what only namespaces hold: a draft, without whose view commands would change the directory
-    /// itself, or secrets, whose authority commands would not trust.
+    /// Fails if a policy has a draft, without whose view commands would change the directory itself.
     ///
     /// # Errors
     /// [`WorldError::Missing`]
     pub fn check(&self, policy: &ConfinementPolicy) -> Result<(), WorldError> {
-        let part = match policy {
-            policy if policy.draft.is_some() => ConfinementPart::Files,
-            policy if !policy.secrets.rules.is_empty() => ConfinementPart::Network,
-            _ => return Ok(()),
-        };
         let Self { why, remedy } = self.clone();
-        Err(WorldError::Missing(vec![MissingPart { part, why, remedy }]))
+        match policy.draft {
+            Some(_) => Err(WorldError::Missing(vec![MissingPart { part: ConfinementPart::Files, why, remedy }])),
+            None => Ok(()),
+        }
     }
 
     /// Returns the obstacle behind a failed step, or the failure if this machine is not its cause.
@@ -139,7 +137,9 @@ fn listener_held_world(
     missing: Vec<MissingPart>,
 ) -> Result<ConfinedWorld, WorldError> {
     let git = GitDirectoryGrants::of(policy, place.state);
-    let policy = git.added_to(policy);
+    let mut policy = git.added_to(policy);
+    // A file in a write root could otherwise be moved from under its cover.
+    policy.protect.extend(secret_files(&policy).map(|(at, _)| at.clone()).collect::<Vec<_>>());
     let mut notes = git.notes.clone();
     notes.extend(of_listener(&policy, tried));
     let landlock = if tried.landlock { landlock_rules::second_guard(&policy)? } else { None };
@@ -222,6 +222,11 @@ fn of_listener(policy: &ConfinementPolicy, tried: UsableMechanisms) -> Vec<Strin
     }
     if policy.caches.0 == CacheAccess::Overlay {
         notes.push("variables name private directories for the caches of package managers".to_owned());
+    }
+    if secret_files(policy).next().is_some() {
+        let note = "the files of secrets are replaced when they are opened; their names, sizes and times are those of \
+                    this machine";
+        notes.push(note.to_owned());
     }
     notes
 }

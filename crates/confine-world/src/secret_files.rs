@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use super::file_covers::FileCovers;
 use super::mount_layers::MountLayer;
 use super::overlay_mount;
 use super::private_directory::PrivateDirectory;
@@ -48,7 +49,7 @@ pub(super) fn secret_layers(
         layers.push(MountLayer::copy(&trust, at, MountFlags::READ_ONLY)?);
     }
     let mut added = BTreeMap::new();
-    for (number, (at, content)) in secrets.rules.iter().filter_map(|rule| rule.file.as_ref()).enumerate() {
+    for (number, (at, content)) in secret_files(policy).enumerate() {
         let is_there = at.symlink_metadata().is_ok();
         let parent = at.parent().unwrap_or(Path::new("/"));
         let step = || format!("the file of a secret at {}", at.display());
@@ -60,8 +61,7 @@ pub(super) fn secret_layers(
             beside.join(at.file_name().unwrap_or_default())
         };
         let written = DirBuilder::new().recursive(true).mode(0o755).create(file.parent().unwrap_or(parent));
-        let written = written.and_then(|()| create(&file)).and_then(|mut file| file.write_all(content.as_bytes()));
-        written.at_step(step)?;
+        written.and_then(|()| create(&file)?.write_all(content.as_bytes())).at_step(step)?;
         if is_there {
             layers.push(MountLayer::copy(&file, at, MountFlags::READ_ONLY)?);
         }
@@ -73,13 +73,36 @@ pub(super) fn secret_layers(
     Ok(layers)
 }
 
+/// Covers the files in a world without namespaces.
+pub(super) fn cover_secret_files(
+    policy: &ConfinementPolicy,
+    private: &PrivateDirectory,
+    covers: &mut FileCovers,
+) -> io::Result<()> {
+    if !policy.secrets.rules.is_empty() {
+        let trust = private.path.join(TRUST);
+        policy.secrets.authorities.system.iter().chain([&trust]).for_each(|at| covers.add(at, trust.clone()));
+    }
+    for (number, (at, content)) in secret_files(policy).enumerate() {
+        let file = private.path.join(format!("secret-{number}"));
+        create(&file)?.write_all(content.as_bytes())?;
+        covers.add(at, file);
+    }
+    Ok(())
+}
+
+/// Returns the files of secrets, each with its content.
+pub(super) fn secret_files(policy: &ConfinementPolicy) -> impl Iterator<Item = (&PathBuf, &String)> {
+    policy.secrets.rules.iter().filter_map(|rule| rule.file.as_ref()).map(|(at, content)| (at, content))
+}
+
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)
 }
 
 /// Returns whether a secret has this file, so that it is not hidden.
 pub(super) fn is_secret_file(policy: &ConfinementPolicy, path: &Path) -> bool {
-    policy.secrets.rules.iter().filter_map(|rule| rule.file.as_ref()).any(|(at, _)| at == path)
+    secret_files(policy).any(|(at, _)| at == path)
 }
 
 /// Lets the programs of a world trust its authority, and see its stand-ins.

@@ -133,8 +133,39 @@ fn open_existing(
         // A link leads to a file that the caller has open, or to a name that does not exist.
         Err(Errno::ELOOP) if !wish.has(OFlag::O_NOFOLLOW) => follow_last_link(asked, base, path),
         Err(Errno::ENOENT) if wish.has(OFlag::O_CREAT) => follow_last_link(asked, base, path),
+        Err(Errno::ENOENT) => open_missing(asked, wish, base, path).map(OpenStep::Reply),
         Err(errno) => Err(errno),
     }
+}
+
+/// Opens the file of the world in the place of one that the machine does not have.
+fn open_missing(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    base: PathStart,
+    path: CString,
+) -> Result<SyscallReply, Errno> {
+    let (base, name) = split_parent(base, &path)?;
+    let shown = path_of_name(&base, &name)?.ok_or(Errno::ENOENT)?;
+    open_cover(asked, wish, &shown, None).unwrap_or(Err(Errno::ENOENT))
+}
+
+/// Opens the file of the world in the place of one of the machine. `None`: nothing is in its place.
+fn open_cover(
+    asked: &mut PendingSyscall<'_>,
+    wish: OpenRequest,
+    shown: &Path,
+    id: Option<(u64, u64)>,
+) -> Option<Result<SyscallReply, Errno>> {
+    let cover = asked.world_bounds().ok()?.held_world().covers().of(shown, id)?.to_owned();
+    if wish.changes() {
+        return Some(Err(asked.record_change_outside(shown)));
+    }
+    let opened = c_string(cover.as_os_str().as_bytes()).and_then(|cover| {
+        let flags = blocking_flags(wish, wish.flags_for_existing() - OFlag::O_NOFOLLOW);
+        sys::open_path(AT_FDCWD, &cover, flags.bits(), 0, LinkResolution::Texts)
+    });
+    Some(opened.map(|file| SyscallReply::File(file, wish.has(OFlag::O_CLOEXEC))))
 }
 
 /// Opens a file of the caller's own directory in `/proc`.
@@ -173,6 +204,9 @@ fn reopen_for_caller(
     }
     if path == Path::new("/proc") {
         return open_process_list(asked, wish);
+    }
+    if let Some(opened) = open_cover(asked, wish, path, Some(status.id)) {
+        return opened;
     }
     if !path.starts_with("/proc") && sys::is_of_proc(thing.as_fd())? {
         // Another mount of it shows all processes.

@@ -18,7 +18,7 @@ use confine_world::ListenerHeldWorld;
 use sys::LinkResolution;
 
 /// Returns the place of a path, relative to a descriptor of the caller or `AT_FDCWD`. `held` has what is
-/// in the places of `/dev/shm`, `/proc` and `/etc/resolv.conf`.
+/// in the places of `/dev/shm` and `/proc`.
 pub(crate) fn resolve_path(
     callers: &mut CallerTable,
     thread: i32,
@@ -50,14 +50,6 @@ pub(crate) fn resolve_path(
         matches!(word, b"self" | b"thread-self")
             || [caller.pid, thread].iter().any(|pid| word == pid.to_string().as_bytes())
     };
-    let name_file = held.name_files().and_then(|files| match words.as_slice() {
-        [b"etc", b"resolv.conf"] => Some(&files.resolver),
-        [b"etc", b"hosts"] => files.hosts.as_ref(),
-        _ => None,
-    });
-    if let Some(path) = name_file {
-        return Ok(CallerPath::Path(PathStart::Root, c_string(path.as_os_str().as_bytes())?));
-    }
     match words.as_slice() {
         [b"dev", b"stdin"] => path_of_open_file(caller, b"0", &[]),
         [b"dev", b"stdout"] => path_of_open_file(caller, b"1", &[]),

@@ -1,0 +1,66 @@
+//! Files that the commands of a world without namespaces find in the place of those of the machine.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// A file of the world in the place of one of the machine.
+#[derive(Debug, Clone)]
+struct FileCover {
+    /// The path that is covered, without links.
+    at: PathBuf,
+    /// The device and the inode of the file there, by whatever name it is opened. `None`: there was none.
+    id: Option<(u64, u64)>,
+    cover: PathBuf,
+}
+
+/// The covers of a world.
+#[derive(Debug, Clone, Default)]
+pub struct FileCovers(Vec<FileCover>);
+
+impl FileCovers {
+    /// Lets commands find `cover` at a path.
+    pub(super) fn add(&mut self, at: &Path, cover: PathBuf) {
+        let at = at.canonicalize().unwrap_or_else(|_| at.to_owned());
+        let id = at.metadata().ok().map(|data| (data.dev(), data.ino()));
+        self.0.push(FileCover { at, id, cover });
+    }
+
+    /// Returns what stands in the place of the file at a path without links. `id` has its device and its inode. `None`:
+    /// it does not exist.
+    pub fn of(&self, path: &Path, id: Option<(u64, u64)>) -> Option<&Path> {
+        let found = self.0.iter().find(|cover| cover.at == path || (id.is_some() && cover.id == id))?;
+        Some(&found.cover)
+    }
+
+    /// Returns whether the file at a path stands in the place of another.
+    pub fn has(&self, path: &Path) -> bool {
+        self.0.iter().any(|cover| cover.cover == path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_covered_file_is_found_by_its_path_and_by_its_other_names() {
+        let place = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| place.path().join(name);
+        std::fs::write(at("file"), "").expect("written");
+        std::fs::hard_link(at("file"), at("other")).expect("linked");
+        std::os::unix::fs::symlink(at("file"), at("link")).expect("linked");
+        let mut covers = FileCovers::default();
+        covers.add(&at("link"), at("cover"));
+        covers.add(&at("missing"), at("second"));
+        let of = |name: &str, id: Option<(u64, u64)>| {
+            covers.of(&at(name).canonicalize().unwrap_or_else(|_| at(name)), id).map(Path::to_owned)
+        };
+        let id = |name: &str| at(name).metadata().ok().map(|data| (data.dev(), data.ino()));
+        assert_eq!(of("other", id("other")), Some(at("cover")));
+        std::fs::remove_file(at("file")).expect("removed");
+        std::fs::write(at("file"), "of later").expect("written");
+        assert_eq!([of("file", Some((0, 0))), of("link", None)], [Some(at("cover")), Some(at("cover"))]);
+        assert_eq!([of("missing", None), of("more", None)], [Some(at("second")), None]);
+        assert!(covers.has(&at("second")) && !covers.has(&at("file")));
+    }
+}
