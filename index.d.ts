@@ -816,6 +816,35 @@ interface ConfineOptions {
    * });
    */
   secrets?: Record<string, Secret> | undefined;
+  /**
+   * The ssh agent of this machine, for some hosts alone, which are allowed by that. Commands find it by
+   * `SSH_AUTH_SOCK`. It signs logins to these hosts, and nothing else. `'network'` and `'processes'` are then required.
+   * Refused with network `'full'`.
+   *
+   * @default commands have no agent
+   * @example await bash('git push', { confine: { ssh: { hosts: ['github.com'] } } });
+   */
+  ssh?: ConfineSsh | undefined;
+}
+/** The use of this machine's ssh agent. */
+interface ConfineSsh {
+  /**
+   * The path of the agent's socket.
+   *
+   * @default that of `SSH_AUTH_SOCK`
+   */
+  agent?: string | undefined;
+  /**
+   * Hosts as in `network.allow`, with port 22 unless one is named, at most 64. A key of each must be in the
+   * `known_hosts` of this user or machine. Lines with an authority of hosts (`@cert-authority`) do not count.
+   */
+  hosts: string[];
+  /**
+   * Fingerprints of the keys that commands see and use, as `ssh-add -l` prints them (`SHA256:…`), at most 64.
+   *
+   * @default all keys of the agent
+   */
+  keys?: string[] | undefined;
 }
 /** A secret that commands use and cannot read. */
 interface Secret {
@@ -4021,4 +4050,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Actor, type Analysis, type AnalyzeOptions, type AwsCredentials, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type Committed, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type Draft, type DraftChanges, type DraftChangesOptions, type DraftCommitOptions, type DraftDiffOptions, type DraftHandle, type DraftInfo, type DraftOptions, type DraftPaths, type DraftReadOptions, type DraftReason, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type ListDraftsOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedDraft, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PathReason, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type Secret, type SecretPlace, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, drafts, estimateTokens, highlight, listChecks, openDraft, readLedger, readTests, reduceText, safetyRules, secretFor, undo, undoPoints, warmShells, warmUp };
+export { type Actor, type Analysis, type AnalyzeOptions, type AwsCredentials, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashLost, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type Check, type CheckRun, type CommandOptions, type CommandRedirect, type CommandUnit, type Committed, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type ConfineSetting, type ConfineSsh, type Confinement, type ConnectOptions, type ContainerAddress, type DecideRules, type Decision, type Denial, type DenialGrant, type Draft, type DraftChanges, type DraftChangesOptions, type DraftCommitOptions, type DraftDiffOptions, type DraftHandle, type DraftInfo, type DraftOptions, type DraftPaths, type DraftReadOptions, type DraftReason, type ElidedLines, type Evidence, type FileKind, type FileStat, type Finding, type Fleet, type ForegroundOptions, type ForwardedPort, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type LedgerEntry, type LedgerState, type ListChecksOptions, type ListDraftsOptions, type Masked, type NativeOptions, type NotKnown, type Observed, type ObservedBlock, type ObservedCall, type ObservedDraft, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedReturn, type ObservedReuse, type ObservedRule, type ObservedStart, type ObservedTarget, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Part, type PathReason, type PlaceStats, type PodAddress, type Port, type PortChanges, type ProvidedTarget, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type ReadLedgerOptions, type ReadTestsOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type ReuseOptions, type Reused, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type Secret, type SecretPlace, type SessionResult, type SignalName, type Since, type SpillOptions, type SshAddress, type StaleFile, type Standing, type Survivor, TRUNCATE, type Tap, type Target, type TargetAddress, type TargetEvent, type TargetInfo, type TargetListener, TargetPool, type TargetPoolOptions, type TargetProvider, type TargetReason, type TargetState, type TaskExitListener, type TaskName, type TaskOutputListener, type TaskRegistry, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type TestCounts, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, connect, decide, defaultRegistry, drafts, estimateTokens, highlight, listChecks, openDraft, readLedger, readTests, reduceText, safetyRules, secretFor, undo, undoPoints, warmShells, warmUp };

@@ -64,6 +64,7 @@ export type {
   ConfineOptions,
   ConfinePart,
   ConfineSetting,
+  ConfineSsh,
   Secret,
   SecretPlace,
 } from './confine/types.ts';

@@ -54,6 +54,7 @@ describe('run --confine', () => {
     [['--secret', 'NOT_SET@a.example'], 'The variable NOT_SET is not set'],
     [['--secret', 'T@a.example=x'], 'The source must be'],
     [['--secret', 'PATH@a.example'], 'by which programs are steered'],
+    [['--ssh', 'a.example'], 'confine.ssh'],
   ])('%j is refused', async (flags, message) => {
     const { code, stderr } = await new Program().run('run', ...flags, 'true');
     expect(code).toBeGreaterThan(0);

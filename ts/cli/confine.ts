@@ -13,6 +13,7 @@ export interface ConfineFlags {
   hide?: string[];
   allowHost?: string[];
   secret?: NamedSecret[];
+  ssh?: string[];
 }
 
 /** A secret with its name. */
@@ -33,6 +34,11 @@ export function addConfineFlags(command: Command): Command {
       '--secret <name@host[,host…][=env:VAR|file:PATH|-]>',
       'confined, with a secret that commands use at these hosts and cannot read, from the variable of its name',
       (text: string, before: NamedSecret[] = []) => [...before, parseSecret(text)],
+    )
+    .option(
+      '--ssh <host>',
+      'confined, with the ssh agent for logins to this host alone: name, *.domain or address, with :port or for 22',
+      gather,
     );
 }
 
@@ -83,10 +89,10 @@ const isProfile = (text: string | undefined): text is Profile => text === 'works
  * paths begin at `folder`.
  */
 export function confineOf(
-  { confine, write, hide, allowHost, secret }: ConfineFlags,
+  { confine, write, hide, allowHost, secret, ssh }: ConfineFlags,
   folder = process.cwd(),
 ): BashOptions['confine'] {
-  if (confine === undefined && !write && !hide && !allowHost && !secret) return undefined;
+  if (confine === undefined && !write && !hide && !allowHost && !secret && !ssh) return undefined;
   // A shell leaves `~` as it is behind an equals sign.
   const absolute = (path: string) => (folder === '' || path.startsWith('~') ? path : resolve(folder, path));
   return {
@@ -95,5 +101,6 @@ export function confineOf(
     ...(hide && { hide: hide.map(absolute) }),
     ...(allowHost && { network: { allow: allowHost } }),
     ...(secret && { secrets: Object.fromEntries(secret) }),
+    ...(ssh && { ssh: { hosts: ssh } }),
   };
 }

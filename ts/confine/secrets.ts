@@ -4,7 +4,7 @@ import type { Secret } from './types.ts';
 
 const place = oneOf('bearer', 'basic', 'header', 'query', 'body', 'sigv4');
 
-const text: Check = (value, name) => {
+export const text: Check = (value, name) => {
   if (typeof value !== 'string') throw invalid(name, value, 'a string');
 };
 

@@ -116,6 +116,36 @@ export interface ConfineOptions {
    * });
    */
   secrets?: Record<string, Secret> | undefined;
+  /**
+   * The ssh agent of this machine, for some hosts alone, which are allowed by that. Commands find it by
+   * `SSH_AUTH_SOCK`. It signs logins to these hosts, and nothing else. `'network'` and `'processes'` are then required.
+   * Refused with network `'full'`.
+   *
+   * @default commands have no agent
+   * @example await bash('git push', { confine: { ssh: { hosts: ['github.com'] } } });
+   */
+  ssh?: ConfineSsh | undefined;
+}
+
+/** The use of this machine's ssh agent. */
+export interface ConfineSsh {
+  /**
+   * The path of the agent's socket.
+   *
+   * @default that of `SSH_AUTH_SOCK`
+   */
+  agent?: string | undefined;
+  /**
+   * Hosts as in `network.allow`, with port 22 unless one is named, at most 64. A key of each must be in the
+   * `known_hosts` of this user or machine. Lines with an authority of hosts (`@cert-authority`) do not count.
+   */
+  hosts: string[];
+  /**
+   * Fingerprints of the keys that commands see and use, as `ssh-add -l` prints them (`SHA256:…`), at most 64.
+   *
+   * @default all keys of the agent
+   */
+  keys?: string[] | undefined;
 }
 
 /** A secret that commands use and cannot read. */

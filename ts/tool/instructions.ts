@@ -107,12 +107,13 @@ export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'conf
     write = [],
     network = 'none',
     secrets = {},
+    ssh = { hosts: [] },
   } = typeof confine === 'string' ? { profile: confine } : confine;
   const places = [...(profile === 'workspace' ? ['the working directory'] : []), ...some(write)];
   const changes =
     places.length === 0 ? 'they can change no files' : `they can change files only in ${places.join(', ')}`;
   const ofSecrets = Object.values(secrets).flatMap((secret) => secret.hosts);
-  const hosts = some([...new Set([...(typeof network === 'object' ? network.allow : []), ...ofSecrets])]);
+  const hosts = some([...new Set([...(typeof network === 'object' ? network.allow : []), ...ofSecrets, ...ssh.hosts])]);
   const reaches =
     network === 'full'
       ? 'reach every host'

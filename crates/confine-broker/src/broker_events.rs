@@ -46,6 +46,13 @@ pub enum BrokerEvent {
         /// `host:port`.
         target: String,
     },
+    /// A program asked the ssh agent for something that it may not have.
+    AgentRefused {
+        /// The command.
+        origin: ConnectionOrigin,
+        /// The agent, with the reason.
+        target: String,
+    },
 }
 
 /// Takes events, at once and from any thread.

@@ -15,12 +15,16 @@
 //! | bodies | `secret_body.rs`, `stream_replacer.rs`, `body_decoder.rs` |
 //! | values in the memory of the gate | `secret_vault.rs` |
 //!
+//! It also stands between a world and the ssh agent of the host: `ssh_agent.rs` has the socket, and `agent_session.rs`
+//! says what a program may ask.
+//!
 //! It trusts the rules, the host process that it asks for values, and the system's authorities. It trusts no byte of a
 //! program and none of a host. TLS, certificates, HTTP and compression come from libraries: rustls with ring, rcgen,
 //! hyper, flate2, brotli-decompressor and libzstd.
 //!
 //! Memory is bounded: connections, heads, windows and compressed pieces have limits, and no body is kept.
 
+mod agent_session;
 mod authority;
 mod body_decoder;
 mod broker;
@@ -32,6 +36,7 @@ mod request_secrets;
 mod secret_body;
 mod secret_vault;
 mod sig_v4;
+mod ssh_agent;
 mod stream_replacer;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
@@ -41,3 +46,4 @@ mod upstream;
 pub use broker::{SecretBroker, StandInSearch};
 pub use broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
 pub use opened_connection::TlsConnection;
+pub use ssh_agent::serve_ssh_agent;

@@ -1,27 +1,34 @@
-//! The broker of a gate, and what happens in it, for the loop of the gate.
+//! The broker and the ssh agent of a gate, and what happens in them, for the loop of the gate.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixListener;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use confine_broker::{BrokerEvent, EventSink, SecretBroker};
-use confine_policy::WorldSecrets;
+use confine_broker::{BrokerEvent, EventSink, SecretBroker, serve_ssh_agent};
+use confine_policy::{WorldSecrets, WorldSsh};
 
 /// Events that are kept until the loop takes them. Beyond that, a program makes more than a result can list.
 const MOST: usize = 4096;
 
-/// The broker of a world with secrets.
+/// The threads of a world with secrets or an ssh agent.
 pub(super) struct GateBroker {
-    pub broker: SecretBroker,
+    /// Opens connections to the hosts of secrets. `None`: there are none.
+    pub secrets: Option<SecretBroker>,
     events: Arc<Mutex<Vec<BrokerEvent>>>,
     /// The read end of a pipe with a byte if there are events.
     ready: File,
 }
 
 impl GateBroker {
-    /// Starts the broker.
-    pub fn start(secrets: WorldSecrets, host: OwnedFd) -> io::Result<Self> {
+    /// Starts the threads. Secrets come with the socket over which the host is asked, and an agent with the socket that
+    /// programs find. `variable` tells to which command a process belongs.
+    pub fn start(
+        secrets: Option<(WorldSecrets, OwnedFd)>,
+        agent: Option<(WorldSsh, UnixListener)>,
+        variable: &str,
+    ) -> io::Result<Self> {
         let (read, write) = sys::pipe()?;
         sys::set_nonblocking(&read)?;
         let events: Arc<Mutex<Vec<BrokerEvent>>> = Arc::default();
@@ -36,7 +43,11 @@ impl GateBroker {
                 let _ = (&write).write(&[0]);
             }
         });
-        Ok(Self { broker: SecretBroker::start(secrets, host, sink)?, events, ready: read.into() })
+        if let Some((ssh, socket)) = agent {
+            serve_ssh_agent(ssh, socket, variable.to_owned(), sink.clone())?;
+        }
+        let secrets = secrets.map(|(secrets, host)| SecretBroker::start(secrets, host, sink)).transpose()?;
+        Ok(Self { secrets, events, ready: read.into() })
     }
 
     /// Returns a descriptor that becomes readable when there are events.

@@ -54,13 +54,14 @@ fn open(mut setup: GateSetup) -> Result<GateServer, GateError> {
     // From here on the gate reads bytes from programs of the world. It needs no privileges besides dialling.
     give_up_privileges();
     let pool = ResolverPool::new(resolver_pool::by_host).map_err(GateError::at_step("no pipe could be made"))?;
-    let broker = setup.secrets.take().map(|(secrets, host)| {
+    let keeps = setup.secrets.is_some() || setup.agent.is_some();
+    let start = || {
         // The memory of this process will hold values.
         setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
         sys::refuse_tracers()?;
-        GateBroker::start(secrets, host)
-    });
-    let broker = broker.transpose();
+        GateBroker::start(setup.secrets.take(), setup.agent.take(), &setup.variable)
+    };
+    let broker = keeps.then(start).transpose();
     let broker = broker.map_err(GateError::at_step("the broker of secrets could not start"))?;
     GateServer::new(setup, sockets, spring, pool, broker).map_err(GateError::at_step("readiness cannot be waited for"))
 }

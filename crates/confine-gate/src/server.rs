@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
-use confine_broker::{BrokerEvent, TlsConnection};
+use confine_broker::{BrokerEvent, SecretBroker, TlsConnection};
 use confine_policy::CountedSecretUse;
 use sys::{DescriptorPoller, InternetTransport, NamespaceKind, PollInterest};
 
@@ -224,7 +224,7 @@ impl GateServer {
         let answer = match request {
             GateRequest::Started => GateAnswer::Started,
             GateRequest::Certificate => {
-                GateAnswer::Certificate(self.broker.as_ref().map(|of| of.broker.certificate().to_owned()))
+                GateAnswer::Certificate(self.secrets().map(|secrets| secrets.certificate().to_owned()))
             }
             GateRequest::Take(mark) => {
                 self.catch_up();
@@ -460,15 +460,20 @@ impl GateServer {
                     continue;
                 }
                 BrokerEvent::Leaked { origin, name, to } => (origin, leaked_target(&name, &to)),
-                BrokerEvent::OtherName { origin, target } | BrokerEvent::Distrusted { origin, target } => {
-                    (origin, target)
-                }
+                BrokerEvent::OtherName { origin, target }
+                | BrokerEvent::Distrusted { origin, target }
+                | BrokerEvent::AgentRefused { origin, target } => (origin, target),
             };
             let from = (Ipv4Addr::UNSPECIFIED, 0).into();
             let transport = InternetTransport::Tcp;
             let attempted = RefusedAttempt { target, grant: None, transport, from, to: None };
             self.recorder.record_attempt_in(origin, attempted);
         }
+    }
+
+    /// Returns the broker of secrets. `None`: there are none.
+    fn secrets(&self) -> Option<&SecretBroker> {
+        self.broker.as_ref()?.secrets.as_ref()
     }
 
     /// Gives an open connection to the broker.
@@ -480,11 +485,12 @@ impl GateServer {
         }
         let (from, port) = (connection.from, connection.to.port());
         let Some(DialledDestination::Name { name, .. }) = connection.dialled.clone() else { return };
-        let (Some((client, server)), Some(broker)) = (connection.into_sockets(), &self.broker) else { return };
+        let Some((client, server)) = connection.into_sockets() else { return };
         let origin = self.recorder.origin(InternetTransport::Tcp, from);
         // A connection that finds no place is reset, as one that the gate itself has no place for.
+        let Some(secrets) = self.secrets() else { return };
         if let Err(TlsConnection { client, server, .. }) =
-            broker.broker.open(TlsConnection { client, server, name, port, origin })
+            secrets.open(TlsConnection { client, server, name, port, origin })
         {
             relay::reset(&client);
             relay::reset(&server);
@@ -519,14 +525,15 @@ impl GateServer {
     fn go_to(&mut self, slot: usize, destination: ConnectionDecision) {
         match destination {
             ConnectionDecision::Dial(addresses, dialled) => {
-                if let (Some(broker), Some((connection, _))) = (&self.broker, self.connections.connection_at(slot)) {
+                if let (Some(secrets), Some((connection, _))) =
+                    (self.broker.as_ref().and_then(|of| of.secrets.as_ref()), self.connections.connection_at(slot))
+                {
                     let port = connection.to.port();
                     let opens = matches!(
                         &dialled,
-                        DialledDestination::Name { name, .. } if broker.broker.has_host(name, port)
+                        DialledDestination::Name { name, .. } if secrets.has_host(name, port)
                     );
-                    connection.secrets =
-                        SecretGuard { opens, search: Some(Box::new(broker.broker.search())), begun: false };
+                    connection.secrets = SecretGuard { opens, search: Some(Box::new(secrets.search())), begun: false };
                 }
                 let candidates = addresses.into_iter().map(DialCandidate::outside).collect();
                 self.step(slot, |connection, _| connection.go_to(candidates, Some(dialled)));

@@ -3,9 +3,11 @@
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
 
 use crate::WorldStatusBoard;
-use confine_policy::{NetworkScope, WorldSecrets};
+use confine_policy::{NetworkScope, WorldSecrets, WorldSsh};
 
 use super::allowed_hosts::AllowedHosts;
 use super::control::GateControl;
@@ -79,6 +81,8 @@ pub struct GateSetup {
     pub(super) board: Option<WorldStatusBoard>,
     /// The secrets, and the socket over which the host is asked for their values.
     pub(super) secrets: Option<(WorldSecrets, OwnedFd)>,
+    /// The use of the host's ssh agent, and the socket that programs find.
+    pub(super) agent: Option<(WorldSsh, UnixListener)>,
 }
 
 impl GateSetup {
@@ -112,6 +116,7 @@ impl GateSetup {
                 isolated,
                 board: None,
                 secrets: None,
+                agent: None,
             },
             GateControl::new(ours),
         ))
@@ -156,9 +161,18 @@ impl GateSetup {
         Ok((self, Some(host)))
     }
 
+    /// Lets the gate stand between programs and the host's ssh agent, with a socket at this path.
+    ///
+    /// # Errors
+    /// If no socket can be made there.
+    pub fn with_agent(mut self, ssh: WorldSsh, at: &Path) -> io::Result<Self> {
+        self.agent = Some((ssh, UnixListener::bind(at)?));
+        Ok(self)
+    }
+
     /// Returns the descriptors that the process of the gate keeps.
     pub(super) fn descriptors(&self) -> Vec<RawFd> {
-        let Self { exposed, network, lifeline, control, board, secrets, .. } = self;
+        let Self { exposed, network, lifeline, control, board, secrets, agent, .. } = self;
         let network: Vec<_> = match network {
             GateNetwork::Namespaces(GateNamespaces { user, gate, world }) => {
                 [user, gate].into_iter().flatten().chain([world]).map(AsFd::as_fd).collect()
@@ -167,6 +181,7 @@ impl GateSetup {
         };
         let some = network.into_iter().chain([lifeline, control].map(AsFd::as_fd)).chain(board.iter().map(AsFd::as_fd));
         let some = some.chain(secrets.iter().map(|(_, host)| host.as_fd()));
+        let some = some.chain(agent.iter().map(|(_, socket)| socket.as_fd()));
         some.chain(exposed.iter().map(AsFd::as_fd)).map(|fd| fd.as_raw_fd()).collect()
     }
 }

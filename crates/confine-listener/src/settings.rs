@@ -1,6 +1,7 @@
 //! The facts of a world that its listeners need.
 
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 
 use confine_policy::ConfinementPolicy;
 use confine_world::ListenerHeldWorld;
@@ -20,6 +21,8 @@ pub struct ListenerSettings {
     pub own_network: bool,
     /// The address of a world without namespaces that has no network of this machine.
     pub loopback: Option<Ipv4Addr>,
+    /// The socket of the world's ssh agent.
+    pub agent: Option<PathBuf>,
     /// Whether a gate decides about connections, and counts the refused ones.
     pub gate: bool,
     /// When the world was made, as the time of a file, seconds and nanoseconds.
@@ -37,6 +40,7 @@ impl ListenerSettings {
             held: None,
             own_network: true,
             loopback: None,
+            agent: None,
             gate: false,
             begun: (0, 0),
         }

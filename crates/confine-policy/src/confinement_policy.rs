@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::hosts::AllowEntry;
-use crate::{ConfinementPart, MissingPart, WorldSecrets};
+use crate::{ConfinementPart, MissingPart, WorldSecrets, WorldSsh};
 
 /// The starting point of a confinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -170,6 +170,8 @@ pub struct ConfinementPolicy {
     pub require: Vec<ConfinementPart>,
     /// The secrets that commands use. Their hosts may be reached.
     pub secrets: WorldSecrets,
+    /// The use of the host's ssh agent. Its hosts may be reached.
+    pub ssh: Option<WorldSsh>,
 }
 
 /// The reach of a confined command.
@@ -244,6 +246,7 @@ impl ConfinementPolicy {
             caches: (CacheAccess::None, Vec::new()),
             require: Vec::new(),
             secrets: WorldSecrets::default(),
+            ssh: None,
         }
     }
 }

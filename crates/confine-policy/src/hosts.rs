@@ -159,7 +159,7 @@ fn network_of_prefix(address: IpAddr, prefix: &str) -> Result<AllowHost, PolicyF
 }
 
 /// Returns the length of an address in bits.
-fn address_bits(address: IpAddr) -> u8 {
+pub(crate) fn address_bits(address: IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 

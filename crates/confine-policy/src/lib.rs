@@ -16,6 +16,7 @@
 //! | everything together | `make.rs` |
 //! | policies of earlier commands | `policy_cache.rs` |
 //! | secrets: stand-ins, rules, values and uses | `secrets` |
+//! | the use of the host's ssh agent | `ssh_agent` |
 //! | lists and limits as data, for documents and tests | `facts.rs` |
 //! | more access for one command | `requested_access.rs` |
 //! | the parts that were held, and denials | `confinement_parts.rs`, `confinement_report.rs`, `denial.rs` |
@@ -28,6 +29,7 @@ mod contradictions;
 mod defaults;
 mod denial;
 mod facts;
+mod glob;
 mod hidden_reads;
 mod hosts;
 mod make;
@@ -38,6 +40,7 @@ mod policy_error;
 mod raw;
 mod requested_access;
 mod secrets;
+mod ssh_agent;
 
 pub use confinement_parts::{ConfinementPart, MissingPart, WorldError};
 pub use confinement_policy::{
@@ -61,3 +64,4 @@ pub use secrets::{
     CountedSecretUse, HostAuthorities, RawSecret, SecretPlace, SecretRule, SecretText, SecretUses, ValueAnswer,
     ValueQuestion, WorldSecrets, value_of,
 };
+pub use ssh_agent::{HostKey, RawSsh, WorldSsh};

@@ -18,6 +18,7 @@ use super::policy_environment::PolicyEnvironment;
 use super::policy_error::{PolicyError, PolicyFault};
 use super::raw::{RawConfine, RawNetwork, RawRead};
 use super::secrets::{SecretRule, world_secrets};
+use super::ssh_agent::{WorldSsh, world_ssh};
 use crate::ConfinementPart;
 
 /// The most entries of a list.
@@ -57,7 +58,8 @@ pub fn policy_beside(
     let own_root = (profile == PolicyProfile::Workspace).then(|| root.path.clone());
     let write = outermost_paths(given.iter().map(|entry| entry.path.clone()).chain(own_root).collect());
     let secrets = world_secrets(&raw.secrets, &homes, host)?;
-    let network = network(raw, &secrets.rules)?;
+    let ssh = raw.ssh.as_ref().map(|raw| world_ssh(raw, &homes, host)).transpose()?;
+    let network = network(raw, &secrets.rules, ssh.as_ref())?;
     let read = read(raw, &homes, host)?;
     hidden.extend(undo_store_paths(raw, &root, (&write, &read), host));
     // A path that is a link now may be a file later.
@@ -73,7 +75,7 @@ pub fn policy_beside(
             &[TmpPlacement::Private, TmpPlacement::Shared],
         )?,
         caches: caches(raw, &homes, host, &write, &hide)?,
-        require: required_parts(raw, &network, &secrets.rules)?,
+        require: required_parts(raw, &network, !secrets.rules.is_empty() || ssh.is_some())?,
         root: root.path.clone(),
         profile,
         git: git(raw, &homes, host)?,
@@ -83,6 +85,7 @@ pub fn policy_beside(
         hide,
         network,
         secrets,
+        ssh,
     };
     for SecretRule { name, file, .. } in &policy.secrets.rules {
         // Its directory would have to be read-only.
@@ -272,15 +275,17 @@ fn read(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> R
     }
 }
 
-/// Returns the hosts that may be reached. Those of secrets are allowed by that.
-fn network(raw: &RawConfine, secrets: &[SecretRule]) -> Result<NetworkScope, PolicyError> {
+/// Returns the hosts that may be reached. Those of secrets and of the agent are allowed by that.
+fn network(raw: &RawConfine, secrets: &[SecretRule], ssh: Option<&WorldSsh>) -> Result<NetworkScope, PolicyError> {
+    let kept = secrets.first().map(|first| ("confine.secrets", first.name.as_str()));
+    let kept = kept.or(ssh.map(|_| ("confine.ssh", "an agent")));
     let (mut entries, hosts) = match &raw.network {
         None => (Vec::new(), BTreeMap::new()),
-        Some(RawNetwork::Word(word)) => match (word.as_str(), secrets.first()) {
+        Some(RawNetwork::Word(word)) => match (word.as_str(), kept) {
             ("none", _) => (Vec::new(), BTreeMap::new()),
             ("full", None) => return Ok(NetworkScope::Full),
-            ("full", Some(first)) => {
-                return Err(PolicyError::invalid("confine.secrets", &first.name, PolicyFault::SecretsInFull));
+            ("full", Some((option, name))) => {
+                return Err(PolicyError::invalid(option, name, PolicyFault::SecretsInFull));
             }
             _ => {
                 let fault = PolicyFault::NotOneOf("none, full, an object with allow");
@@ -292,7 +297,8 @@ fn network(raw: &RawConfine, secrets: &[SecretRule]) -> Result<NetworkScope, Pol
             (allow_entries(allow)?, mapped_hosts(hosts)?)
         }
     };
-    entries.extend(secrets.iter().flat_map(|secret| secret.hosts.iter().cloned()));
+    let named = secrets.iter().map(|secret| &secret.hosts).chain(ssh.map(|ssh| &ssh.hosts));
+    entries.extend(named.flatten().cloned());
     entries.sort();
     entries.dedup();
     Ok(if entries.is_empty() { NetworkScope::None } else { NetworkScope::Allow { entries, hosts } })
@@ -358,13 +364,9 @@ fn caches(
     Ok((kind, outermost_paths(found.collect())))
 }
 
-/// Returns the parts that must hold. Without a network of its own and processes that it cannot read, a command would
-/// reach the values of secrets.
-fn required_parts(
-    raw: &RawConfine,
-    network: &NetworkScope,
-    secrets: &[SecretRule],
-) -> Result<Vec<ConfinementPart>, PolicyError> {
+/// Returns the parts that must hold. With something to keep, a secret or an agent, commands need a network of their own
+/// and processes that they cannot read.
+fn required_parts(raw: &RawConfine, network: &NetworkScope, keeps: bool) -> Result<Vec<ConfinementPart>, PolicyError> {
     let full = *network == NetworkScope::Full;
     let Some(given) = &raw.require else {
         return Ok(ConfinementPart::ALL
@@ -382,7 +384,7 @@ fn required_parts(
             Some(part) => parts.push(part),
         }
     }
-    if !secrets.is_empty() {
+    if keeps {
         parts.extend([ConfinementPart::Network, ConfinementPart::Processes]);
     }
     parts.sort_unstable();

@@ -200,6 +200,18 @@ pub enum PolicyFault {
     /// Secrets with the whole network.
     #[error("cannot be kept with network 'full', where nothing stands between; list the hosts in network.allow")]
     SecretsInFull,
+    /// There is no agent.
+    #[error("is no socket of an ssh agent; start one, or name its socket")]
+    NoAgent,
+    /// No key of a host is known.
+    #[error("has no key in the known_hosts of this user or machine; connect to it once, or add its key")]
+    NoHostKey,
+    /// A network in place of a host.
+    #[error("is a network; name each host")]
+    SshNetwork,
+    /// A key that is no fingerprint.
+    #[error("is no fingerprint as ssh-add -l prints it: SHA256:…")]
+    NoFingerprint,
     /// `require` demands a part that the options switch off.
     #[error("cannot be required with network 'full', which limits nothing; leave it out of require")]
     NothingToHold,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::secrets::RawSecret;
+use super::ssh_agent::RawSsh;
 
 /// `ConfineOptions` of the contract. The types are right, the values unchecked. `None` is the default of each field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
@@ -34,6 +35,8 @@ pub struct RawConfine {
     pub require: Option<Vec<String>>,
     /// Secrets by the variables that commands see.
     pub secrets: BTreeMap<String, RawSecret>,
+    /// The use of the host's ssh agent.
+    pub ssh: Option<RawSsh>,
     /// The directory of the command's undo store, absolute. It is hidden as well, unless the command works in it.
     pub store: Option<String>,
 }
@@ -100,6 +103,7 @@ mod tests {
             caches: Some("none".into()),
             require: Some(vec!["files".into()]),
             secrets: BTreeMap::new(),
+            ssh: None,
             store: Some("/s".into()),
         };
         assert_eq!(raw.expect("valid"), all);

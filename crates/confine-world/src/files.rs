@@ -21,7 +21,7 @@ use super::secret_files::{self, is_secret_file};
 use super::shown_files::ShownFiles;
 use super::step_failure::{StepContext, WorldStepFailure};
 use super::{cache_overlays, devices, mount_layers, overlay_mount, read_scope_veils};
-use confine_policy::{ConfinementPolicy, NetworkScope, OF_MACHINE, ReadScope, TmpPlacement};
+use confine_policy::{ConfinementPolicy, NetworkScope, OF_MACHINE, ReadScope, TmpPlacement, outermost_paths};
 use sys::MountFlags;
 
 /// Arranges the mounts of this process's namespace. `policy` has the granted git directories among its write roots.
@@ -127,7 +127,8 @@ fn hidden_paths(
 ) -> (Vec<PathBuf>, PathEnds) {
     let state = fs::canonicalize(place.state).ok();
     let hide = policy.hide.iter().filter(|path| !is_secret_file(policy, path));
-    let named: Vec<_> = hide.chain(&state).chain(mounts.other_procfs_mounts()).cloned().collect();
+    // A cover of its own would hide what is shown below a hidden directory.
+    let named = outermost_paths(hide.chain(&state).chain(mounts.other_procfs_mounts()).cloned().collect());
     let aims = PathEnds::of(&named, &policy.write, mounts);
     (named, aims)
 }

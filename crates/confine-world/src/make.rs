@@ -136,6 +136,7 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         caches: (CacheAccess::None, Vec::new()),
         require: Vec::new(),
         secrets: WorldSecrets::default(),
+        ssh: None,
     };
     let world = build(&policy, &WorldHostPaths { state, readable: &[], watches: false })?;
     let (facts, first) = (world.facts.clone(), world.lifetime_process());

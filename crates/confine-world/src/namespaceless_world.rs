@@ -139,7 +139,7 @@ fn listener_held_world(
     let git = GitDirectoryGrants::of(policy, place.state);
     let mut policy = git.added_to(policy);
     // A file in a write root could otherwise be moved from under its cover.
-    policy.protect.extend(secret_files(&policy).map(|(at, _)| at.clone()).collect::<Vec<_>>());
+    policy.protect.extend(secret_files(&policy).map(|(at, _)| at.to_owned()).collect::<Vec<_>>());
     let mut notes = git.notes.clone();
     notes.extend(of_listener(&policy, tried));
     let landlock = if tried.landlock { landlock_rules::second_guard(&policy)? } else { None };

@@ -1,5 +1,6 @@
 //! The files of a world with secrets: the authorities that its programs trust, and files with stand-ins.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -17,6 +18,9 @@ use sys::MountFlags;
 /// The name of the file with the authorities in the private directory of a world.
 const TRUST: &str = "trust.pem";
 
+/// The name of the directory with the socket of the agent there.
+const AGENT: &str = "ssh";
+
 /// Variables by which programs that bring their own authorities find others.
 const OF_AUTHORITIES: [&str; 12] = [
     "SSL_CERT_FILE",
@@ -33,20 +37,23 @@ const OF_AUTHORITIES: [&str; 12] = [
     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
 ];
 
-/// Returns the mounts of the files. The authorities are written later, when the gate has made its own.
+/// Returns the mounts of the files. The authorities are written later, when the gate has made its own, and so is the
+/// socket of the agent.
 pub(super) fn secret_layers(
     policy: &ConfinementPolicy,
     private: &PrivateDirectory,
 ) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let secrets = &policy.secrets;
-    if secrets.rules.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut layers = Vec::new();
-    let trust = private.path.join(TRUST);
-    create(&trust).at_step(|| "the file of authorities".into())?;
-    for at in secrets.authorities.system.iter().chain([&trust]) {
-        layers.push(MountLayer::copy(&trust, at, MountFlags::READ_ONLY)?);
+    if !secrets.rules.is_empty() {
+        let trust = private.path.join(TRUST);
+        create(&trust).at_step(|| "the file of authorities".into())?;
+        for at in secrets.authorities.system.iter().chain([&trust]) {
+            layers.push(MountLayer::copy(&trust, at, MountFlags::READ_ONLY)?);
+        }
+    }
+    if let Some(place) = create_agent_place(policy, private).at_step(|| "the place of the ssh agent".into())? {
+        layers.push(MountLayer::copy(&place, &place, MountFlags::READ_ONLY)?);
     }
     let mut added = BTreeMap::new();
     for (number, (at, content)) in secret_files(policy).enumerate() {
@@ -83,6 +90,7 @@ pub(super) fn cover_secret_files(
         let trust = private.path.join(TRUST);
         policy.secrets.authorities.system.iter().chain([&trust]).for_each(|at| covers.add(at, trust.clone()));
     }
+    create_agent_place(policy, private)?;
     for (number, (at, content)) in secret_files(policy).enumerate() {
         let file = private.path.join(format!("secret-{number}"));
         create(&file)?.write_all(content.as_bytes())?;
@@ -91,9 +99,24 @@ pub(super) fn cover_secret_files(
     Ok(())
 }
 
-/// Returns the files of secrets, each with its content.
-pub(super) fn secret_files(policy: &ConfinementPolicy) -> impl Iterator<Item = (&PathBuf, &String)> {
-    policy.secrets.rules.iter().filter_map(|rule| rule.file.as_ref()).map(|(at, content)| (at, content))
+/// Returns the files of secrets and that of the keys of hosts, each with its content.
+pub(super) fn secret_files(policy: &ConfinementPolicy) -> impl Iterator<Item = (&Path, Cow<'_, str>)> {
+    let of_rules = policy.secrets.rules.iter().filter_map(|rule| rule.file.as_ref());
+    let of_rules = of_rules.map(|(at, content)| (at.as_path(), Cow::Borrowed(content.as_str())));
+    let of_ssh = policy.ssh.iter().filter_map(|ssh| Some((ssh.known_hosts.as_deref()?, ssh.known_hosts_text().into())));
+    of_rules.chain(of_ssh)
+}
+
+/// Returns the path of the agent's socket in the private directory of a world.
+pub fn agent_socket(home: &Path) -> PathBuf {
+    home.join(AGENT).join("agent")
+}
+
+/// Creates the directory for the socket of the agent. `None`: commands use no agent.
+fn create_agent_place(policy: &ConfinementPolicy, private: &PrivateDirectory) -> io::Result<Option<PathBuf>> {
+    let place = policy.ssh.as_ref().map(|_| private.path.join(AGENT));
+    place.iter().try_for_each(|place| DirBuilder::new().mode(0o755).create(place))?;
+    Ok(place)
 }
 
 fn create(path: &Path) -> io::Result<File> {
@@ -103,6 +126,12 @@ fn create(path: &Path) -> io::Result<File> {
 /// Returns whether a secret has this file, so that it is not hidden.
 pub(super) fn is_secret_file(policy: &ConfinementPolicy, path: &Path) -> bool {
     secret_files(policy).any(|(at, _)| at == path)
+}
+
+/// Lets the programs of a world find its agent.
+pub fn show_agent(policy: &ConfinementPolicy, facts: &mut WorldFacts) {
+    let socket = policy.ssh.as_ref().and(facts.home.as_deref()).map(agent_socket);
+    facts.environment.extend(socket.map(|socket| ("SSH_AUTH_SOCK".to_owned(), Some(socket.display().to_string()))));
 }
 
 /// Lets the programs of a world trust its authority, and see its stand-ins.

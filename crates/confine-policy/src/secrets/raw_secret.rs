@@ -3,13 +3,15 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// `Secret` of the contract.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RawSecret {
     /// The value.
+    #[serde(deserialize_with = "value_without_message")]
     pub value: SecretText,
     /// Names, `*.domain`, each with an optional port.
     pub hosts: Vec<String>,
@@ -41,6 +43,12 @@ pub struct SecretText {
     pub failure: Option<String>,
     /// The number of the function that returns the value. `None`: the value is fixed.
     pub source: Option<u64>,
+}
+
+/// Reads a value. The message of an error has no part of it.
+fn value_without_message<'de, D: Deserializer<'de>>(from: D) -> Result<SecretText, D::Error> {
+    let of_any_type = serde_json::Value::deserialize(from)?;
+    serde_json::from_value(of_any_type).map_err(|_| D::Error::custom("the value of a secret has a wrong type"))
 }
 
 impl SecretText {
@@ -80,6 +88,10 @@ mod tests {
             serde_json::from_str(r#"{"value":{"text":"hunter2hunter2"},"hosts":["a.example"]}"#).expect("valid");
         assert_eq!(raw.value.text.as_deref(), Some("hunter2hunter2"));
         assert!(!format!("{raw:?}").contains("hunter2"), "{raw:?}");
+        for value in [r#""hunter2""#, r#"{"text":["hunter2"]}"#, r#"{"hunter2":1}"#] {
+            let error = serde_json::from_str::<RawSecret>(&format!(r#"{{"value":{value}}}"#)).expect_err(value);
+            assert!(!error.to_string().contains("hunter2"), "{error}");
+        }
     }
 
     #[test]

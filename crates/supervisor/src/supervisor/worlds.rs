@@ -226,7 +226,9 @@ impl SupervisorWorlds {
         let held = world.held.as_ref().map(|(held, _)| held.clone());
         let landlock = world.landlock.is_some();
         let (gated, begun) = (gate.is_some(), facts.begun);
-        let settings = ListenerSettings { policy, mounts, landlock, held, own_network, loopback, gate: gated, begun };
+        let agent = policy.ssh.as_ref().and(facts.home.as_deref()).map(confine_world::agent_socket);
+        let settings =
+            ListenerSettings { policy, mounts, landlock, held, own_network, loopback, agent, gate: gated, begun };
         let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
         let opens = gate.is_some() && opens_late(&settings.policy);
         self.known.insert(id, SupervisedWorld { world, gate, opens, settings, values, owner: (write, read) });
@@ -279,6 +281,13 @@ impl SupervisorWorlds {
             setup.posting_on(world.board.try_clone().map_err(|error| failed("the descriptors of its gate", error))?);
         let (setup, values) =
             setup.with_secrets(&policy.secrets).map_err(|error| failed("the socket for secrets", error))?;
+        let setup = match policy.ssh.as_ref().zip(world.facts.home.as_deref()) {
+            Some((ssh, home)) => setup
+                .with_agent(ssh.clone(), &confine_world::agent_socket(home))
+                .map_err(|error| failed("the socket of its ssh agent", error))?,
+            None => setup,
+        };
+        confine_world::show_agent(policy, &mut world.facts);
         let loopback = setup.loopback();
         world.facts.notes.extend(setup.note());
         match sys::fork().map_err(|error| failed("the process of its gate", error))? {

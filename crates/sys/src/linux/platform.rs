@@ -78,6 +78,12 @@ pub fn peer_user(socket: &impl AsFd) -> io::Result<Uid> {
     Ok(Uid::from_raw(peer.uid()))
 }
 
+/// Returns the process at the other end of a connected socket, as of its connection.
+pub fn peer_process(socket: &impl AsFd) -> io::Result<Pid> {
+    let peer = nix::sys::socket::getsockopt(socket, nix::sys::socket::sockopt::PeerCredentials)?;
+    Ok(Pid::from_raw(peer.pid()))
+}
+
 /// Returns the pid namespace of this process, or `None` without `/proc`.
 pub fn pid_namespace() -> Option<PidNamespace> {
     let id = fs::metadata("/proc/self/ns/pid").ok()?.ino();

@@ -347,6 +347,11 @@ pub fn peer_user(socket: &impl AsFd) -> io::Result<Uid> {
     Ok(nix::unistd::getpeereid(socket)?.0)
 }
 
+/// Not supported.
+pub fn peer_process(_: &impl AsFd) -> io::Result<Pid> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Returns how long ago a process started, or `None` if it is gone.
 pub fn age(pid: Pid) -> Option<Duration> {
     let started = Duration::from_micros(identity(pid)?.started);
