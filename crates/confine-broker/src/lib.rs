@@ -14,6 +14,7 @@
 //! | values in a request | `request_secrets.rs`, `host_secrets.rs`, `sig_v4.rs`, `text_forms.rs` |
 //! | bodies | `secret_body.rs`, `stream_replacer.rs`, `body_decoder.rs` |
 //! | values in the memory of the gate | `secret_vault.rs` |
+//! | authorities in Java's form | `java_store.rs` |
 //!
 //! It also stands between a world and the ssh agent of the host: `ssh_agent.rs` has the socket, and `agent_session.rs`
 //! says what a program may ask.
@@ -31,6 +32,7 @@ mod broker;
 mod broker_events;
 mod exchange;
 mod host_secrets;
+mod java_store;
 mod opened_connection;
 mod request_secrets;
 mod secret_body;
@@ -45,5 +47,6 @@ mod upstream;
 
 pub use broker::{SecretBroker, StandInSearch};
 pub use broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
+pub use java_store::java_store;
 pub use opened_connection::TlsConnection;
 pub use ssh_agent::serve_ssh_agent;

@@ -101,7 +101,7 @@ pub use protection_targets::ProtectedPaths;
 pub use published_world::PublishedWorld;
 pub use remedy::of as remedy_of;
 pub use seatbelt_profiles::SeatbeltProfileSource;
-pub use secret_files::{agent_socket, show_agent, show_secrets};
+pub use secret_files::{JAVA_OPTIONS, agent_socket, show_agent, show_secrets};
 use sys::{FeatureSwitch, SyscallArchitecture, WorldEntrance};
 
 /// Turns namespaces off, for tests, and for machines that count namespaces.

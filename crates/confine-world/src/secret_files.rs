@@ -12,6 +12,7 @@ use super::mount_layers::MountLayer;
 use super::overlay_mount;
 use super::private_directory::PrivateDirectory;
 use super::step_failure::{StepContext, WorldStepFailure};
+use confine_broker::java_store;
 use confine_policy::{ConfinementPolicy, HostAuthorities, WorldFacts};
 use sys::MountFlags;
 
@@ -20,6 +21,9 @@ const TRUST: &str = "trust.pem";
 
 /// The name of the directory with the socket of the agent there.
 const AGENT: &str = "ssh";
+
+/// The name of the file with the same in Java's form.
+const JAVA_TRUST: &str = "trust.jks";
 
 /// Variables by which programs that bring their own authorities find others.
 const OF_AUTHORITIES: [&str; 12] = [
@@ -37,6 +41,9 @@ const OF_AUTHORITIES: [&str; 12] = [
     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
 ];
 
+/// The variable with options for every Java.
+pub const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
 /// Returns the mounts of the files. The authorities are written later, when the gate has made its own, and so is the
 /// socket of the agent.
 pub(super) fn secret_layers(
@@ -45,10 +52,10 @@ pub(super) fn secret_layers(
 ) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let secrets = &policy.secrets;
     let mut layers = Vec::new();
-    if !secrets.rules.is_empty() {
-        let trust = private.path.join(TRUST);
+    for (name, places) in trust_files(policy) {
+        let trust = private.path.join(name);
         create(&trust).at_step(|| "the file of authorities".into())?;
-        for at in secrets.authorities.system.iter().chain([&trust]) {
+        for at in places.iter().chain([&trust]) {
             layers.push(MountLayer::copy(&trust, at, MountFlags::READ_ONLY)?);
         }
     }
@@ -86,9 +93,9 @@ pub(super) fn cover_secret_files(
     private: &PrivateDirectory,
     covers: &mut FileCovers,
 ) -> io::Result<()> {
-    if !policy.secrets.rules.is_empty() {
-        let trust = private.path.join(TRUST);
-        policy.secrets.authorities.system.iter().chain([&trust]).for_each(|at| covers.add(at, trust.clone()));
+    for (name, places) in trust_files(policy) {
+        let trust = private.path.join(name);
+        places.iter().chain([&trust]).for_each(|at| covers.add(at, trust.clone()));
     }
     create_agent_place(policy, private)?;
     for (number, (at, content)) in secret_files(policy).enumerate() {
@@ -97,6 +104,13 @@ pub(super) fn cover_secret_files(
         covers.add(at, file);
     }
     Ok(())
+}
+
+/// Returns the names of the files with authorities, each with the files of the machine in whose place it stands.
+fn trust_files(policy: &ConfinementPolicy) -> impl Iterator<Item = (&'static str, &Vec<PathBuf>)> {
+    let HostAuthorities { system, java, .. } = &policy.secrets.authorities;
+    let all = (!policy.secrets.rules.is_empty()).then_some([(TRUST, system), (JAVA_TRUST, java)]);
+    all.into_iter().flatten()
 }
 
 /// Returns the files of secrets and that of the keys of hosts, each with its content.
@@ -140,13 +154,22 @@ pub fn show_agent(policy: &ConfinementPolicy, facts: &mut WorldFacts) {
 /// If the file of authorities cannot be written.
 pub fn show_secrets(policy: &ConfinementPolicy, facts: &mut WorldFacts, certificate: &str) -> io::Result<()> {
     let home = facts.home.as_ref().ok_or(io::ErrorKind::NotFound)?;
-    let trust = home.join(TRUST);
-    let mut file = OpenOptions::new().write(true).truncate(true).create(true).mode(0o644).open(&trust)?;
-    file.write_all(&host_certificates(&policy.secrets.authorities))?;
-    file.write_all(certificate.as_bytes())?;
-    let seen = policy.secrets.authorities.system.first().unwrap_or(&trust);
+    let (trust, java_trust) = (home.join(TRUST), home.join(JAVA_TRUST));
+    let authorities = &policy.secrets.authorities;
+    let mut all = host_certificates(authorities);
+    all.extend_from_slice(certificate.as_bytes());
+    for (at, content) in [(&trust, &all), (&java_trust, &java_store(&all))] {
+        let mut file = OpenOptions::new().write(true).truncate(true).create(true).mode(0o644).open(at)?;
+        file.write_all(content)?;
+    }
+    let seen = authorities.system.first().unwrap_or(&trust);
     let seen = seen.to_string_lossy().into_owned();
     facts.environment.extend(OF_AUTHORITIES.map(|name| (name.to_owned(), Some(seen.clone()))));
+    if authorities.java.is_empty() {
+        // Java tells of this variable in every run, so it has it only where there may be a Java that was not found.
+        let option = format!("-Djavax.net.ssl.trustStore={}", java_trust.display());
+        facts.environment.push((JAVA_OPTIONS.to_owned(), Some(option)));
+    }
     let of_rules = policy.secrets.rules.iter().filter(|rule| !rule.inject && rule.file.is_none());
     facts.environment.extend(of_rules.map(|rule| (rule.name.clone(), Some(rule.stand_in.clone()))));
     Ok(())

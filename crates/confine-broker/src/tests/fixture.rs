@@ -44,6 +44,14 @@ pub struct BrokerFixture {
     host: SocketAddr,
 }
 
+/// A rule for this host.
+pub fn rule_at(host: &str) -> SecretRule {
+    SecretRule {
+        hosts: vec![AllowEntry { host: AllowHost::Name(host.into()), port: None }],
+        ..rule("TOKEN", "stand-in")
+    }
+}
+
 /// A rule for `api.example`.
 pub fn rule(name: &str, stand_in: &str) -> SecretRule {
     SecretRule {

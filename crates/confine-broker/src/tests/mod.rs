@@ -2,5 +2,5 @@
 
 mod answers;
 mod connections;
-mod fixture;
+pub mod fixture;
 mod requests;

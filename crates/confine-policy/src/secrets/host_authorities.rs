@@ -16,11 +16,20 @@ const BUNDLES: [&str; 6] = [
     "/var/lib/ca-certificates/ca-bundle.pem",
 ];
 
+/// The files in which systems keep them for Java: Debian and Alpine, Fedora, SUSE.
+const JAVA_STORES: [&str; 3] = [
+    "/etc/ssl/certs/java/cacerts",
+    "/etc/pki/ca-trust/extracted/java/cacerts",
+    "/var/lib/ca-certificates/java-cacerts",
+];
+
 /// Where the authorities of the host are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HostAuthorities {
     /// The files of the system, without links, each once. Programs find those of the world in their place.
     pub system: Vec<PathBuf>,
+    /// The stores of the Java that the system, `JAVA_HOME` and `PATH` have, likewise.
+    pub java: Vec<PathBuf>,
     /// The file that `SSL_CERT_FILE` of the host names.
     pub file: Option<PathBuf>,
     /// The directories that `SSL_CERT_DIR` of the host names.
@@ -30,16 +39,66 @@ pub struct HostAuthorities {
 impl HostAuthorities {
     /// Finds the authorities of a host.
     pub fn of(host: &impl PolicyEnvironment) -> Self {
-        let mut system: Vec<_> = BUNDLES.iter().filter_map(|path| host.resolve(Path::new(path)).ok()).collect();
-        system.sort();
-        system.dedup();
+        let system = existing(host, BUNDLES.map(PathBuf::from));
+        let java = existing(host, java_homes(host).flat_map(stores_in).chain(JAVA_STORES.map(PathBuf::from)));
         let directories = host.variable("SSL_CERT_DIR").unwrap_or_default().split(':').filter(|path| !path.is_empty());
         let directories = directories.map(PathBuf::from).collect();
-        Self { system, file: host.variable("SSL_CERT_FILE").map(PathBuf::from), directories }
+        Self { system, java, file: host.variable("SSL_CERT_FILE").map(PathBuf::from), directories }
     }
 
     /// Returns the files with authorities.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.system.iter().chain(&self.file).map(PathBuf::as_path)
+    }
+}
+
+/// Returns the files that exist, without links, each once.
+fn existing(host: &impl PolicyEnvironment, paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut found: Vec<_> = paths.into_iter().filter_map(|path| host.resolve(&path).ok()).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Returns the directories of the Java of `JAVA_HOME`, and of the one that commands find on `PATH`.
+fn java_homes(host: &impl PolicyEnvironment) -> impl Iterator<Item = PathBuf> {
+    let mut on_path = host.variable("PATH").unwrap_or_default().split(':').map(|path| Path::new(path).join("java"));
+    let java = on_path.find_map(|java| host.resolve(&java).ok());
+    let home = java.and_then(|java| Some(java.parent()?.parent()?.to_owned()));
+    host.variable("JAVA_HOME").map(PathBuf::from).into_iter().chain(home)
+}
+
+/// Returns where a Java has its store. That of Java 8 is a level lower.
+fn stores_in(home: PathBuf) -> [PathBuf; 2] {
+    ["lib/security/cacerts", "jre/lib/security/cacerts"].map(|store| home.join(store))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::RealHost;
+
+    #[test]
+    fn the_stores_of_java_are_found_by_its_variable_and_by_its_program() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let base = directory.path().canonicalize().expect("it exists");
+        let stores = ["8/jre/lib/security/cacerts", "21/lib/security/cacerts"].map(|store| base.join(store));
+        for file in stores.iter().chain(&[base.join("21/bin/java"), base.join("bin/other")]) {
+            fs::create_dir_all(file.parent().expect("a directory")).expect("created");
+            fs::write(file, "").expect("written");
+        }
+        symlink(base.join("21/bin/java"), base.join("bin/java")).expect("linked");
+        let of = |environment: &str| {
+            let mut java = HostAuthorities::of(&RealHost { environment }).java;
+            java.retain(|path| path.starts_with(&base));
+            java
+        };
+        let (home, path) = (format!("JAVA_HOME={}/8", base.display()), format!("PATH=/none:{}/bin", base.display()));
+        assert_eq!(of(&format!("{home}\0{path}\0")), [stores[1].clone(), stores[0].clone()]);
+        assert_eq!(of(&format!("{home}\0")), [stores[0].clone()]);
+        assert_eq!(of("PATH=/none\0"), Vec::<PathBuf>::new());
     }
 }

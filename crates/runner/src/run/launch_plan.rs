@@ -17,7 +17,7 @@ use confine_policy::{
     ConfinementPart, ConfinementPolicy, MissingPart, NetworkScope, PolicyError, ReportedWorldError, TmpPlacement,
     WorldFacts,
 };
-use confine_world::remedy_of;
+use confine_world::{JAVA_OPTIONS, remedy_of};
 use protocol::CommandOrder;
 use protocol::plan::{self, ChildPlan, InheritedDescriptor, MARK, ShellStartup, StdinSource, WorldId};
 use protocol::task::TaskSpec;
@@ -165,9 +165,13 @@ pub fn enter_world(plan: &mut ChildPlan, facts: &WorldFacts) -> bool {
     let before = plan.env.clone();
     let mark = plan.take_variable(MARK);
     for (name, value) in &facts.environment {
-        plan.take_variable(name);
-        if let Some(value) = value {
-            plan.set_variable(name, value.as_bytes());
+        let own = plan.take_variable(name).filter(|own| name == JAVA_OPTIONS && !own.is_empty());
+        let Some(value) = value.as_deref().map(str::as_bytes) else { continue };
+        match own {
+            // Java reads any number of options, and may have entered the world before.
+            Some(own) if own.ends_with(value) => plan.set_variable(name, &own),
+            Some(own) => plan.set_variable(name, &[&own, b" ".as_slice(), value].concat()),
+            None => plan.set_variable(name, value),
         }
     }
     let tmp = facts.tmp.as_ref().filter(|_| facts.environment.iter().any(|(name, _)| name == "TMPDIR"));
