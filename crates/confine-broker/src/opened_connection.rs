@@ -138,6 +138,8 @@ async fn serve_http1(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(GREETING)
+        // Some programs end their side after the request.
+        .half_close(true)
         .max_buf_size(LARGEST_HEAD as usize)
         .preserve_header_case(true)
         .auto_date_header(false)

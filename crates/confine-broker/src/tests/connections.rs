@@ -73,6 +73,18 @@ fn http2_is_spoken_where_both_sides_speak_it() {
 }
 
 #[test]
+fn a_program_that_has_ended_its_side_gets_the_answer() {
+    let fixture = with(&[b"http/1.1"]);
+    let mut stream = fixture.tls(&[b"http/1.1"]);
+    write!(stream, "GET / HTTP/1.0\r\nX: {STAND_IN}\r\n\r\n").expect("written");
+    stream.conn.send_close_notify();
+    stream.flush().expect("written");
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert_eq!((status(&answer), fixture.last().headers["x"].as_str()), (200, VALUE), "{answer}");
+}
+
+#[test]
 fn http1_is_spoken_where_the_host_speaks_nothing_else() {
     let fixture = with(&[b"http/1.1"]);
     let mut stream = fixture.tls(&[b"h2", b"http/1.1"]);
