@@ -107,8 +107,13 @@ fn protocols<'a>(offered: Option<impl Iterator<Item = &'a [u8]>>) -> Vec<HttpPro
     if known.is_empty() { vec![HttpProtocol::Http1] } else { known }
 }
 
-/// Returns whether a program has ended a handshake because it does not trust the certificate.
+/// Returns whether a program has ended a handshake because it does not trust the certificate. Some, like Java's
+/// `HttpClient`, end it without a word.
 fn is_distrust(error: &io::Error) -> bool {
+    if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+    {
+        return true;
+    }
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     matches!(
         inner,

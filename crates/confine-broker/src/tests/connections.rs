@@ -118,13 +118,8 @@ fn a_handshake_for_another_name_is_refused() {
     assert!(fixture.events().iter().any(refused), "{:?}", fixture.events());
 }
 
-#[test]
-fn a_program_that_trusts_other_authorities_is_told() {
-    let fixture = with(&[b"http/1.1"]);
-    let mut stream = fixture.tls_trusting(RootCertStore::empty(), HOST, HOST, &[b"http/1.1"]);
-    assert!(stream.write_all(b"GET / HTTP/1.1\r\n\r\n").is_err());
-    let _ = stream.sock.shutdown(std::net::Shutdown::Write);
-    let _ = stream.sock.read(&mut [0; 10]);
+/// Waits for the event of a program that does not trust the certificate.
+fn assert_distrust_is_told(fixture: &BrokerFixture) {
     for _ in 0..200 {
         if !fixture.events().is_empty() {
             break;
@@ -134,6 +129,30 @@ fn a_program_that_trusts_other_authorities_is_told() {
     let told =
         |event: &BrokerEvent| matches!(event, BrokerEvent::Distrusted { target, .. } if target == "api.example:443");
     assert!(fixture.events().iter().any(told), "{:?}", fixture.events());
+}
+
+#[test]
+fn a_program_that_trusts_other_authorities_is_told() {
+    let fixture = with(&[b"http/1.1"]);
+    let mut stream = fixture.tls_trusting(RootCertStore::empty(), HOST, HOST, &[b"http/1.1"]);
+    assert!(stream.write_all(b"GET / HTTP/1.1\r\n\r\n").is_err());
+    let _ = stream.sock.shutdown(std::net::Shutdown::Write);
+    let _ = stream.sock.read(&mut [0; 10]);
+    assert_distrust_is_told(&fixture);
+}
+
+#[test]
+fn a_program_that_ends_the_handshake_without_a_word_is_told() {
+    for with_reset in [false, true] {
+        let fixture = with(&[b"http/1.1"]);
+        let mut stream = fixture.tls(&[b"http/1.1"]);
+        stream.conn.write_tls(&mut stream.sock).expect("written");
+        // What is left unread resets the connection.
+        let mut answer = vec![0; if with_reset { 10 } else { 10_000 }];
+        assert!(stream.sock.read(&mut answer).expect("an answer") > 0);
+        drop(stream);
+        assert_distrust_is_told(&fixture);
+    }
 }
 
 #[test]
