@@ -448,4 +448,20 @@ mod tests {
         assert!(gone(LaunchStep::Exec, libc::ENOENT) && gone(LaunchStep::Exec, libc::ENOTDIR));
         assert!(!gone(LaunchStep::Exec, libc::EACCES) && !gone(LaunchStep::Chdir, libc::ENOENT));
     }
+    #[test]
+    fn options_of_a_world_for_java_follow_those_of_the_command() {
+        const STORE: &str = "-Dstore=/w";
+        let environment = vec![(JAVA_OPTIONS.to_owned(), Some(STORE.to_owned()))];
+        let facts = WorldFacts { environment, ..WorldFacts::default() };
+        for (own, expected) in [("", STORE), ("-Xmx1g", "-Xmx1g -Dstore=/w")] {
+            let request = request("/");
+            let mut plan = plan_of(&request, HelperProcesses::shared().expect("threads")).expect("bash");
+            plan.take_variable(JAVA_OPTIONS);
+            plan.set_variable(JAVA_OPTIONS, own.as_bytes());
+            for changes in [true, false] {
+                assert_eq!(enter_world(&mut plan, &facts), changes, "{own}");
+            }
+            assert_eq!(plan.take_variable(JAVA_OPTIONS).as_deref(), Some(expected.as_bytes()));
+        }
+    }
 }
