@@ -32,31 +32,55 @@ const PACKAGES = {
   'xz-utils': () => onPath('xz'),
 };
 
-/** Those that only stress needs: login shells, servers, and clients of containers and pods with what they run. */
+/**
+ * Those that only stress needs: login shells, servers, clients of containers and pods with what they run, and programs
+ * that use secrets.
+ */
 const STRESS_PACKAGES = {
   apache2: () => existsSync('/usr/sbin/apache2'),
+  aria2: () => onPath('aria2c'),
   'g++': () => onPath('c++'),
   'bash-static': () => onPath('bash-static'),
   'busybox-static': () => onPath('busybox'),
   containerd: () => onPath('containerd') && onPath('ctr'),
   crun: () => onPath('crun'),
+  'default-jdk-headless': () => onPath('javac'),
   'etcd-server': () => onPath('etcd'),
   fish: () => onPath('fish'),
+  gh: () => onPath('gh'),
   'golang-go': () => onPath('go'),
+  httpie: () => onPath('http'),
   iproute2: () => onPath('ip') || existsSync('/usr/sbin/ip'),
   'kubernetes-client': () => onPath('kubectl'),
+  'liblwp-protocol-https-perl': () => existsSync('/usr/share/perl5/LWP/Protocol/https.pm'),
   mksh: () => onPath('mksh'),
   munge: () => onPath('munge'),
   nginx: () => existsSync('/usr/sbin/nginx'),
   openssl: () => onPath('openssl'),
+  'php-cli': () => onPath('php'),
   podman: () => onPath('podman'),
+  'python3-aiohttp': () => hasModule('aiohttp'),
+  'python3-grpcio': () => hasModule('grpc'),
+  'python3-h2': () => hasModule('h2'),
+  'python3-httpx': () => hasModule('httpx'),
+  'python3-requests': () => hasModule('requests'),
+  ruby: () => onPath('ruby'),
   runc: () => onPath('runc') || existsSync('/usr/sbin/runc'),
+  skopeo: () => onPath('skopeo'),
   'slurm-client': () => onPath('srun'),
   slurmctld: () => existsSync('/usr/sbin/slurmctld'),
   slurmd: () => existsSync('/usr/sbin/slurmd'),
   tcsh: () => onPath('tcsh'),
+  twine: () => onPath('twine'),
+  wget: () => onPath('wget'),
+  wget2: () => onPath('wget2'),
   zsh: () => onPath('zsh'),
 };
+
+/** Whether Debian's Python has a module. */
+function hasModule(name) {
+  return existsSync(join('/usr/lib/python3/dist-packages', name));
+}
 
 function hasVenv(lib) {
   return existsSync(lib) && readdirSync(lib).some((name) => existsSync(join(lib, name, 'venv')));

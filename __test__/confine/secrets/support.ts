@@ -23,20 +23,42 @@ if (!withoutNamespaces) ways.push(['namespaces', {}]);
 
 export interface Got {
   version: string;
+  status?: number;
   line: string;
   headers: Record<string, string | string[] | undefined>;
   body: string;
 }
 
-/** A server of HTTP/1.1 and HTTP/2 over TLS that echoes each request, with what it got. `/x.git` needs a password. */
-export async function secretHost(): Promise<{ port: number; got: Got[] }> {
+/** An answer besides the echo. */
+export interface Page {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  trailers?: Record<string, string>;
+}
+
+/**
+ * A server of HTTP/1.1 and HTTP/2 over TLS that echoes each request, with what it got. `/x.git` needs a password.
+ * `pages` has other answers, by their paths.
+ */
+export async function secretHost(
+  pages: Record<string, (got: Got) => Page> = {},
+): Promise<{ port: number; got: Got[] }> {
   const got: Got[] = [];
   const answer = async (request: IncomingMessage | Http2ServerRequest, response: Http2ServerResponse) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const { method, url, headers, httpVersion: version } = request;
-    const one = { version, line: `${method} ${url}`, headers: { ...headers }, body };
+    const one: Got = { version, line: `${method} ${url}`, headers: { ...headers }, body };
     got.push(one);
+    const page = pages[url?.split('?')[0] ?? '']?.(one);
+    one.status = page?.status ?? 200;
+    if (page) {
+      response.writeHead(one.status, page.headers);
+      if (page.trailers) response.addTrailers(page.trailers);
+      response.end(page.body ?? '');
+      return;
+    }
     if (url?.startsWith('/x.git') && headers.authorization === undefined) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' });
       response.end();
