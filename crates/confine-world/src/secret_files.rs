@@ -50,7 +50,6 @@ pub(super) fn secret_layers(
     policy: &ConfinementPolicy,
     private: &PrivateDirectory,
 ) -> Result<Vec<MountLayer>, WorldStepFailure> {
-    let secrets = &policy.secrets;
     let mut layers = Vec::new();
     for (name, places) in trust_files(policy) {
         let trust = private.path.join(name);
