@@ -10,6 +10,7 @@ use http::header::{
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt, Collected, Limited};
 use hyper::body::Incoming;
+use hyper::ext::ReasonPhrase;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -196,14 +197,13 @@ impl OpenedExchanges {
         let switches = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         let server = switches.then(|| hyper::upgrade::on(&mut response));
         let (mut parts, body) = response.into_parts();
-        if let Some(texts) = &texts {
-            replace_in_headers(&mut parts.headers, texts);
-        }
+        clean_head(&mut parts, texts.as_deref());
         if let (Some(client), Some(server)) = (client, server) {
             let this = Arc::clone(self);
             tokio::spawn(async move { this.pass_on(client, server, texts).await });
             return Ok(Response::from_parts(parts, SecretBody::text("")));
         }
+        check_transfer(&parts.headers)?;
         for name in OF_CONNECTION {
             parts.headers.remove(name);
         }
@@ -241,9 +241,7 @@ impl OpenedExchanges {
         if body.len() != range.total || range.last >= range.total {
             return Err(unsent("the host gave a part and a whole that do not fit"));
         }
-        if let Some(texts) = &texts {
-            replace_in_headers(&mut parts.headers, texts);
-        }
+        clean_head(&mut parts, texts.as_deref());
         for name in OF_CONNECTION {
             parts.headers.remove(name);
         }
@@ -354,6 +352,26 @@ fn unsent(reason: &str) -> RefusedRequest {
     RefusedRequest { secret: None, leaks: false, status: StatusCode::BAD_GATEWAY, reason: reason.to_owned() }
 }
 
+/// Removes values from the head of an answer.
+fn clean_head(answer: &mut http::response::Parts, texts: Option<&TextReplacements>) {
+    // The words after the status mean nothing, and a host may put anything there.
+    answer.extensions.remove::<ReasonPhrase>();
+    if let Some(texts) = texts {
+        replace_in_headers(&mut answer.headers, texts);
+    }
+}
+
+/// Checks that the body of an answer is not compressed on its way, which nobody asked for.
+fn check_transfer(headers: &HeaderMap) -> Result<(), RefusedRequest> {
+    let codings =
+        headers.get_all(TRANSFER_ENCODING).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    if codings.map(<[u8]>::trim_ascii).all(|coding| coding.eq_ignore_ascii_case(b"chunked")) {
+        Ok(())
+    } else {
+        Err(unsent("the answer has a transfer coding that the gate cannot open"))
+    }
+}
+
 /// Returns the connection of a request that asks for another protocol. HTTP/2 inside TLS is agreed on by the handshake.
 fn upgraded_of(request: &mut Request<Incoming>) -> Option<hyper::upgrade::OnUpgrade> {
     let asked = request.headers().get(UPGRADE)?.to_str().ok()?.to_ascii_lowercase();
@@ -386,7 +404,7 @@ fn prepare_headers(headers: &mut HeaderMap, upgrades: bool) {
         headers.remove(RANGE);
         headers.remove(IF_RANGE);
     }
-    if headers.get(TE).is_some_and(|te| te != "trailers") {
+    if headers.get_all(TE).iter().any(|te| te != "trailers") {
         headers.remove(TE);
     }
     if let Some(accepted) = headers.get(ACCEPT_ENCODING) {

@@ -114,6 +114,11 @@ impl HostSecrets {
         for rule in &self.all.rules {
             for value in self.vault.known_values(rule) {
                 pairs.extend(all_forms(&value).into_iter().zip(all_forms(&rule.stand_in)));
+                // The names of headers have no capital letters.
+                pairs.extend([(
+                    value.to_ascii_lowercase().into_bytes(),
+                    rule.stand_in.to_ascii_lowercase().into_bytes(),
+                )]);
             }
         }
         TextReplacements::new(pairs).map(Arc::new)

@@ -123,8 +123,12 @@ impl SecretBody {
     }
 }
 
-/// Replaces texts in the values of headers.
+/// Replaces texts in the values of headers, and removes headers with one in their name.
 pub(crate) fn replace_in_headers(headers: &mut HeaderMap, texts: &TextReplacements) {
+    let named: Vec<_> = headers.keys().filter(|name| texts.find(name.as_str().as_bytes()).is_some()).cloned().collect();
+    for name in named {
+        headers.remove(name);
+    }
     for value in headers.values_mut() {
         if let Some(new) = texts.replace(value.as_bytes())
             && let Ok(new) = HeaderValue::from_bytes(&new)

@@ -1,6 +1,7 @@
 //! Values in answers.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -8,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
+use rustls::{ServerConnection, StreamOwned};
 
 use super::fixture::{Answering, BrokerFixture, echo, rule, status};
 
@@ -38,6 +40,52 @@ fn a_host_that_echoes_gives_the_stand_in() {
     let answer = fixture.send(&format!("GET /\nAuthorization: Basic {basic}"), b"");
     assert!(!answer.contains(&STANDARD.encode(format!("me:{VALUE}"))), "{answer}");
     assert!(answer.contains(&format!("x-echo: Basic {basic}")), "{answer}");
+}
+
+/// A host that answers every request over HTTP/1.1 with these bytes.
+fn raw(answer: String) -> BrokerFixture {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let (certificate, config) = super::fixture::host_tls(&[b"http/1.1"]);
+    std::thread::spawn(move || {
+        let (socket, _) = listener.accept().expect("accepted");
+        let mut stream = StreamOwned::new(ServerConnection::new(Arc::new(config)).expect("a server"), socket);
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).expect("a head");
+            head.push(byte[0]);
+        }
+        let _ = stream.write_all(answer.as_bytes());
+        stream.conn.send_close_notify();
+        let _ = stream.flush();
+    });
+    BrokerFixture::at(&[(rule("TOKEN", STAND_IN), Ok(VALUE.to_owned()))], address, certificate)
+}
+
+#[test]
+fn a_value_in_the_words_after_a_status_is_not_passed_on() {
+    let fixture = raw(format!("HTTP/1.1 401 no {VALUE}\r\nContent-Length: 0\r\n\r\n"));
+    let answer = fixture.send(&format!("GET /\nAuthorization: Bearer {STAND_IN}"), b"");
+    assert!(answer.starts_with("HTTP/1.1 401 Unauthorized\r\n"), "{answer}");
+    assert!(!answer.contains(VALUE), "{answer}");
+}
+
+#[test]
+fn a_header_with_a_value_in_its_name_is_removed() {
+    let fixture = raw(format!("HTTP/1.1 200 OK\r\nX-{VALUE}: 1\r\nX-Other: 2\r\nContent-Length: 0\r\n\r\n"));
+    let answer = fixture.send(&format!("GET /\nAuthorization: Bearer {STAND_IN}"), b"");
+    assert!(!answer.to_ascii_lowercase().contains(&VALUE.to_ascii_lowercase()), "{answer}");
+    assert!(answer.contains("X-Other: 2"), "{answer}");
+}
+
+#[test]
+fn an_answer_that_is_compressed_on_its_way_is_refused() {
+    let fixture = raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n".to_owned());
+    assert_eq!(status(&fixture.send(&format!("GET /\nAuthorization: Bearer {STAND_IN}"), b"")), 502);
+    let asking = with(echo());
+    asking.send("GET /\nTE: trailers\nTE: gzip", b"");
+    assert_eq!(asking.last().headers.get("te"), None);
 }
 
 #[test]
