@@ -2,51 +2,87 @@
 
 use std::io::{self, Write};
 
-use brotli_decompressor::DecompressorWriter;
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use bytes::{Buf, Bytes};
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use zstd::stream::write::Decoder as ZstdDecoder;
 
-/// Compressed bytes that are opened at once, so that little memory is needed however much comes out of them.
-pub(crate) const STEP: usize = 512;
+use super::memory_budget::{BudgetShare, MemoryBudget};
 
-/// The bytes that brotli reads at once.
-const BROTLI_BUFFER: usize = 4096;
+/// The bytes that brotli gives at once. The other decoders have buffers of 32 and 128 KiB.
+const PIECE: usize = 64 * 1024;
+
+/// The memory of a decoder without what it has opened.
+const OWN_MEMORY: usize = 64 * 1024;
 
 /// The largest window of zstd in HTTP: 8 MiB (RFC 9659, 3).
 const ZSTD_WINDOW: u32 = 23;
 
+/// The largest window of brotli (RFC 7932, 9.1).
+const BROTLI_WINDOW: usize = 16 * 1024 * 1024;
+
 /// The codings that are opened. Requests ask for no others.
 pub(crate) const CODINGS: [&str; 6] = ["gzip", "x-gzip", "br", "zstd", "deflate", "identity"];
 
-/// Opens a body.
-pub(crate) enum BodyDecoder {
+/// Opens a body in small pieces, however much comes out of it.
+pub(crate) struct BodyDecoder {
+    coding: CodingDecoder,
+    /// The memory that it takes: decoders remember what they have opened, up to their window.
+    memory: BudgetShare,
+    window: usize,
+    opened: usize,
+}
+
+enum CodingDecoder {
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
     Zlib(Box<ZlibDecoder<Vec<u8>>>),
     Deflate(Box<DeflateDecoder<Vec<u8>>>),
     /// The first byte tells zlib's form from a bare one.
     UnknownDeflate,
-    Brotli(Box<DecompressorWriter<Vec<u8>>>),
+    Brotli(Box<BrotliDecoder>),
     Zstd(Box<ZstdDecoder<'static, Vec<u8>>>),
 }
 
 impl BodyDecoder {
     /// Returns the decoder of a coding. `None`: the coding compresses nothing that is known.
-    pub fn of(coding: &str) -> io::Result<Option<Self>> {
-        Ok(Some(match coding {
-            "gzip" | "x-gzip" => Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
-            "deflate" => Self::UnknownDeflate,
-            "br" => Self::Brotli(Box::new(DecompressorWriter::new(Vec::new(), BROTLI_BUFFER))),
+    pub fn of(coding: &str, memory: &std::sync::Arc<MemoryBudget>) -> io::Result<Option<Self>> {
+        let (coding, window) = match coding {
+            "gzip" | "x-gzip" => (CodingDecoder::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))), 0),
+            "deflate" => (CodingDecoder::UnknownDeflate, 0),
+            "br" => (CodingDecoder::Brotli(Box::new(BrotliDecoder::new())), BROTLI_WINDOW),
             "zstd" => {
                 let mut decoder = ZstdDecoder::new(Vec::new())?;
                 decoder.window_log_max(ZSTD_WINDOW)?;
-                Self::Zstd(Box::new(decoder))
+                (CodingDecoder::Zstd(Box::new(decoder)), 1 << ZSTD_WINDOW)
             }
             _ => return Ok(None),
-        }))
+        };
+        let mut memory = memory.share();
+        memory.grow_to(OWN_MEMORY)?;
+        Ok(Some(Self { coding, memory, window, opened: 0 }))
     }
 
-    /// Opens the next bytes, at most [`STEP`]. Returns their content.
-    pub fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    /// Takes some of the next bytes. Returns their content.
+    pub fn push(&mut self, bytes: &mut Bytes) -> io::Result<Vec<u8>> {
+        let opened = self.coding.push(bytes)?;
+        self.opened = self.opened.saturating_add(opened.len());
+        self.memory.grow_to(OWN_MEMORY + self.opened.min(self.window))?;
+        Ok(opened)
+    }
+
+    /// Returns whether there is more content of the bytes that were taken.
+    pub fn has_more(&self) -> bool {
+        matches!(&self.coding, CodingDecoder::Brotli(decoder) if decoder.has_more)
+    }
+
+    /// Ends the body. Returns the rest of its content.
+    pub fn finish(&mut self) -> io::Result<Vec<u8>> {
+        self.coding.finish()
+    }
+}
+
+impl CodingDecoder {
+    fn push(&mut self, bytes: &mut Bytes) -> io::Result<Vec<u8>> {
         if let (Self::UnknownDeflate, Some(first)) = (&self, bytes.first()) {
             // RFC 1950, 2.2: the low bits of zlib's first byte are 8.
             *self = if first & 0x0f == 8 {
@@ -55,26 +91,29 @@ impl BodyDecoder {
                 Self::Deflate(Box::new(DeflateDecoder::new(Vec::new())))
             };
         }
-        match self {
-            Self::Gzip(decoder) => decoder.write_all(bytes)?,
-            Self::Zlib(decoder) => decoder.write_all(bytes)?,
-            Self::Deflate(decoder) => decoder.write_all(bytes)?,
-            Self::Brotli(decoder) => decoder.write_all(bytes)?,
-            Self::Zstd(decoder) => decoder.write_all(bytes)?,
-            Self::UnknownDeflate => {}
+        let taken = match self {
+            Self::Gzip(decoder) => decoder.write(bytes)?,
+            Self::Zlib(decoder) => decoder.write(bytes)?,
+            Self::Deflate(decoder) => decoder.write(bytes)?,
+            Self::Zstd(decoder) => decoder.write(bytes)?,
+            Self::Brotli(decoder) => return decoder.push(bytes),
+            Self::UnknownDeflate => 0,
+        };
+        if taken == 0 && !bytes.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "there is more than the body"));
         }
+        bytes.advance(taken);
         Ok(self.taken())
     }
 
-    /// Ends the body. Returns the rest of its content.
-    pub fn finish(&mut self) -> io::Result<Vec<u8>> {
+    fn finish(&mut self) -> io::Result<Vec<u8>> {
         match self {
             Self::Gzip(decoder) => decoder.try_finish()?,
             Self::Zlib(decoder) => decoder.try_finish()?,
             Self::Deflate(decoder) => decoder.try_finish()?,
-            Self::Brotli(decoder) => decoder.close()?,
             Self::Zstd(decoder) => decoder.flush()?,
-            Self::UnknownDeflate => {}
+            Self::Brotli(decoder) if !decoder.ended => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Self::Brotli(_) | Self::UnknownDeflate => {}
         }
         Ok(self.taken())
     }
@@ -84,23 +123,79 @@ impl BodyDecoder {
             Self::Gzip(decoder) => std::mem::take(decoder.get_mut()),
             Self::Zlib(decoder) => std::mem::take(decoder.get_mut()),
             Self::Deflate(decoder) => std::mem::take(decoder.get_mut()),
-            Self::Brotli(decoder) => std::mem::take(decoder.get_mut()),
             Self::Zstd(decoder) => std::mem::take(decoder.get_mut()),
-            Self::UnknownDeflate => Vec::new(),
+            Self::Brotli(_) | Self::UnknownDeflate => Vec::new(),
         }
+    }
+}
+
+/// Opens brotli, whose library gives all content of some bytes at once otherwise.
+struct BrotliDecoder {
+    state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
+    total: usize,
+    has_more: bool,
+    ended: bool,
+}
+
+impl BrotliDecoder {
+    fn new() -> Self {
+        let [bytes, words, codes] = [(); 3].map(|()| StandardAlloc::default());
+        // The strict form has no windows of up to 1 GiB, which are not those of HTTP.
+        Self { state: BrotliState::new_strict(bytes, words, codes), total: 0, has_more: false, ended: false }
+    }
+
+    fn push(&mut self, bytes: &mut Bytes) -> io::Result<Vec<u8>> {
+        if self.ended {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "there is more than the body"));
+        }
+        let mut out = vec![0; PIECE];
+        let (mut left, mut taken, mut room, mut made) = (bytes.len(), 0, out.len(), 0);
+        let result = BrotliDecompressStream(
+            &mut left,
+            &mut taken,
+            bytes,
+            &mut room,
+            &mut made,
+            &mut out,
+            &mut self.total,
+            &mut self.state,
+        );
+        self.has_more = matches!(result, BrotliResult::NeedsMoreOutput);
+        self.ended = matches!(result, BrotliResult::ResultSuccess);
+        if matches!(result, BrotliResult::ResultFailure) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the body is no brotli"));
+        }
+        bytes.advance(taken);
+        out.truncate(made);
+        Ok(out)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
+    fn decoder(coding: &str) -> BodyDecoder {
+        BodyDecoder::of(coding, &Arc::default()).expect("valid").expect("known")
+    }
+
+    /// 64 MiB of zeros by the reference encoder of brotli, with the largest window.
+    const BROTLI_BOMB: &[u8] = &[
+        0xcf, 0xff, 0xff, 0x7f, 0xf8, 0x27, 0x00, 0xe2, 0xb1, 0x40, 0x20, 0xf7, 0xfe, 0x9f, 0xff, 0xff, 0xff, 0xf0,
+        0x4f, 0x00, 0xc4, 0x61, 0x01, 0x80, 0xee, 0xfd, 0x3f, 0xff, 0xff, 0xff, 0xe1, 0x9f, 0x00, 0x88, 0xc3, 0x22,
+        0x00, 0xdd, 0xfb, 0xff, 0xfc, 0xff, 0xff, 0xc7, 0x3f, 0x01, 0x10, 0x87, 0x05, 0x00, 0xba, 0xf7, 0xff,
+    ];
     /// Opens a body that arrives in pieces.
     fn opened(coding: &str, body: &[u8], piece: usize) -> io::Result<Vec<u8>> {
-        let mut decoder = BodyDecoder::of(coding)?.expect("it is known");
+        let mut decoder = decoder(coding);
         let mut out = Vec::new();
         for bytes in body.chunks(piece) {
-            out.extend(decoder.push(bytes)?);
+            let mut bytes = Bytes::copy_from_slice(bytes);
+            while !bytes.is_empty() || decoder.has_more() {
+                out.extend(decoder.push(&mut bytes)?);
+            }
         }
         out.extend(decoder.finish()?);
         Ok(out)
@@ -125,7 +220,7 @@ mod tests {
             ("deflate", bare.finish().expect("finished")),
             ("zstd", zstd::encode_all(text.as_slice(), 3).expect("encoded")),
         ] {
-            for piece in [1, 7, STEP] {
+            for piece in [1, 7, 512, usize::MAX] {
                 assert!(opened(coding, &body, piece).expect(coding) == text, "{coding} in pieces of {piece}");
             }
         }
@@ -134,16 +229,55 @@ mod tests {
     #[test]
     fn what_is_no_body_of_its_coding_is_an_error() {
         for coding in ["gzip", "deflate", "br", "zstd"] {
-            assert!(opened(coding, &[0xff; 300], STEP).is_err(), "{coding}");
+            assert!(opened(coding, &[0xff; 300], 512).is_err(), "{coding}");
         }
-        assert!(BodyDecoder::of("identity").expect("valid").is_none());
+        assert!(BodyDecoder::of("identity", &Arc::default()).expect("valid").is_none());
+    }
+
+    /// Returns the largest piece that comes out of a body, and how many bytes come out at all.
+    fn largest_piece(coding: &str, bomb: Vec<u8>) -> (usize, usize) {
+        let (mut decoder, mut bytes, mut pieces) = (decoder(coding), Bytes::from(bomb), Vec::new());
+        while !bytes.is_empty() || decoder.has_more() {
+            pieces.push(decoder.push(&mut bytes).expect("valid").len());
+        }
+        pieces.push(decoder.finish().expect("finished").len());
+        (pieces.iter().copied().max().unwrap_or(0), pieces.iter().sum())
     }
 
     #[test]
     fn a_bomb_comes_out_in_small_pieces() {
-        let bomb = zstd::encode_all(vec![0_u8; 64 << 20].as_slice(), 19).expect("encoded");
-        let mut decoder = BodyDecoder::of("zstd").expect("valid").expect("known");
-        let largest = bomb.chunks(STEP).map(|bytes| decoder.push(bytes).expect("valid").len()).max();
-        assert!(largest.is_some_and(|largest| largest <= 32 << 20), "{largest:?}");
+        let zeros = vec![0; 64 << 20];
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        gzip.write_all(&zeros).expect("written");
+        for (coding, bomb) in [
+            ("zstd", zstd::encode_all(zeros.as_slice(), 19).expect("encoded")),
+            ("gzip", gzip.finish().expect("finished")),
+            ("br", BROTLI_BOMB.to_vec()),
+        ] {
+            let (largest, all) = largest_piece(coding, bomb);
+            assert!(largest <= 256 * 1024 && all == 64 << 20, "{coding}: {largest} of {all}");
+        }
+    }
+
+    #[test]
+    fn decoders_share_their_memory() {
+        let memory = Arc::default();
+        let mut open = Vec::new();
+        let failed = loop {
+            let Some(mut decoder) = BodyDecoder::of("br", &memory).expect("room") else { panic!("known") };
+            let mut bytes = Bytes::from_static(BROTLI_BOMB);
+            let filled = (0..300).try_for_each(|_| decoder.push(&mut bytes).map(drop));
+            if let Err(error) = filled {
+                break error;
+            }
+            open.push(decoder);
+        };
+        assert_eq!((open.len(), failed.to_string().as_str()), (15, "too many large bodies are open at once"));
+    }
+
+    #[test]
+    fn a_window_that_http_has_not_is_an_error() {
+        // RFC 7932, 9.1: this first byte is reserved. Some libraries read windows of up to 1 GiB from the next one.
+        assert!(decoder("br").push(&mut Bytes::from_static(&[0x11, 0x1e, 0x03])).is_err());
     }
 }

@@ -73,6 +73,7 @@ impl SecretBroker {
             stand_ins,
             vault: Arc::new(SecretVault::new(host)),
             events,
+            memory: Arc::default(),
         });
         let (connections, mut arriving) = mpsc::unbounded_channel::<TlsConnection>();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

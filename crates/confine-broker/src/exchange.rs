@@ -8,7 +8,6 @@ use http::header::{
     HeaderName, HeaderValue, IF_RANGE, RANGE, TE, TRANSFER_ENCODING, UPGRADE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version};
-use http_body_util::{BodyExt, Collected, Limited};
 use hyper::body::Incoming;
 use hyper::ext::ReasonPhrase;
 use hyper_util::rt::TokioIo;
@@ -18,11 +17,12 @@ use confine_policy::CountedSecretUse;
 
 use super::body_decoder::{BodyDecoder, CODINGS};
 use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
-use super::host_secrets::HostSecrets;
+use super::host_secrets::{HostSecrets, SentTexts};
+use super::memory_budget::MemoryBudget;
 use super::request_secrets::{
     OpenedRequest, RefusedRequest, check_target, needs_body_hash, put_in_secrets, refused_in,
 };
-use super::secret_body::{BodyError, SecretBody, replace_in_headers};
+use super::secret_body::{BodyError, SecretBody, WholeBody, replace_in_headers};
 use super::sig_v4;
 use super::stream_replacer::{StreamReplacer, TextReplacements};
 use super::upstream::UpstreamConnection;
@@ -50,6 +50,7 @@ pub(crate) struct OpenedExchanges {
     pub origin: ConnectionOrigin,
     pub upstream: UpstreamConnection,
     pub events: EventSink,
+    pub memory: Arc<MemoryBudget>,
 }
 
 /// What the uses of a request have in common.
@@ -120,15 +121,16 @@ impl OpenedExchanges {
         let (mut parts, body) = request.into_parts();
         check_target(&parts, &self.of)?;
         let (body, hash) = if needs_body_hash(&parts.headers) {
-            let whole = whole_body(body).await?;
-            let hash = sig_v4::hash(&whole);
-            (SecretBody::text(whole), Some(hash))
+            let whole = self.whole_body(body).await?;
+            let hash = sig_v4::hash(&whole.bytes);
+            (SecretBody::whole(whole), Some(hash))
         } else {
             (SecretBody::of(body), None)
         };
         let mut opened = put_in_secrets(&mut parts, &self.of, hash).await?;
         let upgrades = client.is_some();
         prepare_headers(&mut parts.headers, upgrades);
+        remove_unclear_range(&mut parts);
         parts.uri = self.upstream.target(&parts.uri, &self.of.authority()).map_err(|reason| unsent(&reason))?;
         parts.version = self.upstream.version();
         if parts.version == Version::HTTP_2 {
@@ -137,6 +139,7 @@ impl OpenedExchanges {
             let host = HeaderValue::try_from(self.of.authority()).map_err(|error| unsent(&error.to_string()))?;
             parts.headers.insert(HOST, host);
         }
+        let values = SentTexts { texts: std::mem::take(&mut opened.sent), values: std::mem::take(&mut opened.values) };
         let in_body = Arc::new(Mutex::new(Vec::new()));
         let body = self.body_of(body, &mut opened, &mut parts.headers, uses, &in_body);
         let is_head = parts.method == Method::HEAD;
@@ -150,10 +153,13 @@ impl OpenedExchanges {
             self.events.send(BrokerEvent::Used { origin: self.origin.clone(), of });
         }
         let response = sent.map_err(|reason| unsent(&reason))?;
-        if let (Some(whole), Some(range)) = (whole, SmallRange::of(&response)) {
-            return self.part_of(range, response, whole, opened.sent).await;
+        if let Some(whole) = whole.filter(|_| response.status() == StatusCode::PARTIAL_CONTENT) {
+            match AnsweredRange::of(response.headers()) {
+                Some(range) if range.total > SMALL => {}
+                range => return self.part_of(range, response, whole, values).await,
+            }
         }
-        self.answer_of(response, opened.sent, client, is_head).await
+        self.answer_of(response, values, client, is_head).await
     }
 
     /// Returns the body of a request, in which values are put or stand-ins refused.
@@ -189,7 +195,7 @@ impl OpenedExchanges {
     async fn answer_of(
         self: &Arc<Self>,
         mut response: Response<Incoming>,
-        sent: Vec<(Vec<u8>, Vec<u8>)>,
+        sent: SentTexts,
         client: Option<hyper::upgrade::OnUpgrade>,
         is_head: bool,
     ) -> Result<Response<SecretBody>, RefusedRequest> {
@@ -207,7 +213,7 @@ impl OpenedExchanges {
         for name in OF_CONNECTION {
             parts.headers.remove(name);
         }
-        let decoder = if is_head || texts.is_none() { None } else { decoder_of(&parts.headers)? };
+        let decoder = if is_head || texts.is_none() { None } else { decoder_of(&parts.headers, &self.memory)? };
         if decoder.is_some() {
             parts.headers.remove(CONTENT_ENCODING);
         }
@@ -218,23 +224,26 @@ impl OpenedExchanges {
         Ok(Response::from_parts(parts, SecretBody::of(body).opened_by(decoder).replacing(texts, None)))
     }
 
-    /// Returns a part of a small answer. A part of a value would not be recognized, so the whole is asked for.
+    /// Returns a part of a small answer. A part of a value would not be recognized, so the whole is asked for. It is
+    /// given as a whole if nobody knows which part the host has given.
     async fn part_of(
         self: &Arc<Self>,
-        range: SmallRange,
+        range: Option<AnsweredRange>,
         part: Response<Incoming>,
         whole: http::request::Parts,
-        sent: Vec<(Vec<u8>, Vec<u8>)>,
+        sent: SentTexts,
     ) -> Result<Response<SecretBody>, RefusedRequest> {
         let (mut parts, body) = part.into_parts();
         // The connection is free for another request once the part was read.
-        whole_body(body).await?;
+        self.whole_body(body).await?;
         let response = self.upstream.send(Request::from_parts(whole, SecretBody::text(""))).await;
         let response = response.map_err(|reason| unsent(&reason))?;
-        if response.status() != StatusCode::OK || response.headers().contains_key(CONTENT_ENCODING) {
+        let Some(range) =
+            range.filter(|_| response.status() == StatusCode::OK && !response.headers().contains_key(CONTENT_ENCODING))
+        else {
             return self.answer_of(response, sent, None, false).await;
-        }
-        let body = whole_body(response.into_body()).await?;
+        };
+        let WholeBody { bytes: body, memory } = self.whole_body(response.into_body()).await?;
         let texts = self.of.in_answer(sent).await;
         let replaced = texts.as_ref().and_then(|texts| texts.replace(&body));
         let body = replaced.map_or(body, Bytes::from);
@@ -245,7 +254,13 @@ impl OpenedExchanges {
         for name in OF_CONNECTION {
             parts.headers.remove(name);
         }
-        Ok(Response::from_parts(parts, SecretBody::text(body.slice(range.first..=range.last))))
+        let part = WholeBody { bytes: body.slice(range.first..=range.last), memory };
+        Ok(Response::from_parts(parts, SecretBody::whole(part)))
+    }
+
+    /// Returns a body that has to be small.
+    async fn whole_body(&self, body: Incoming) -> Result<WholeBody, RefusedRequest> {
+        WholeBody::read(body, SMALL, self.memory.share()).await.map_err(|error| unsent(&error.to_string()))
     }
 
     /// Passes the bytes of a connection on that has changed its protocol.
@@ -307,30 +322,32 @@ async fn copy(
     }
 }
 
-/// A part of an answer that is small enough to be asked for as a whole.
-struct SmallRange {
+/// The part of a whole that an answer is.
+struct AnsweredRange {
     first: usize,
     last: usize,
     total: usize,
 }
 
-impl SmallRange {
-    /// Returns the part that an answer is.
-    fn of(response: &Response<Incoming>) -> Option<Self> {
-        if response.status() != StatusCode::PARTIAL_CONTENT {
-            return None;
-        }
-        let range = response.headers().get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes ")?;
+impl AnsweredRange {
+    /// Returns the part that an answer is. `None`: it does not say that, or is several.
+    fn of(headers: &HeaderMap) -> Option<Self> {
+        let range = headers.get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes ")?;
         let (part, total) = range.split_once('/')?;
         let (first, last) = part.split_once('-')?;
         let range = Self { first: first.parse().ok()?, last: last.parse().ok()?, total: total.parse().ok()? };
-        (range.total <= SMALL && range.first <= range.last).then_some(range)
+        (range.first <= range.last && range.last < range.total).then_some(range)
     }
+}
+
+/// Returns whether a range is one of bytes. Other units, such as rows, split no value.
+fn is_of_bytes(range: &HeaderValue) -> bool {
+    range.as_bytes().trim_ascii_start().get(..5).is_some_and(|unit| unit.eq_ignore_ascii_case(b"bytes"))
 }
 
 /// Returns the request for the whole of which a request wants a part.
 fn whole_of(request: &http::request::Parts) -> Option<http::request::Parts> {
-    if request.method != Method::GET || !request.headers.contains_key(RANGE) {
+    if request.method != Method::GET || !request.headers.get(RANGE).is_some_and(is_of_bytes) {
         return None;
     }
     let mut whole = request.clone();
@@ -341,15 +358,21 @@ fn whole_of(request: &http::request::Parts) -> Option<http::request::Parts> {
     Some(whole)
 }
 
-/// Returns a body that has to be small.
-async fn whole_body(body: Incoming) -> Result<Bytes, RefusedRequest> {
-    let collected = Limited::new(body, SMALL).collect().await;
-    collected.map(Collected::to_bytes).map_err(|error| unsent(&error.to_string()))
-}
-
 /// Returns the answer of the gate to a request that did not reach its host.
 fn unsent(reason: &str) -> RefusedRequest {
     RefusedRequest { secret: None, leaks: false, status: StatusCode::BAD_GATEWAY, reason: reason.to_owned() }
+}
+
+/// Removes a range of which the host could give several parts, which come in a form of their own, or that only some
+/// hosts know: other methods than GET have none (RFC 9110, 14.2).
+fn remove_unclear_range(request: &mut http::request::Parts) {
+    let headers = &mut request.headers;
+    let mut ranges = headers.get_all(RANGE).iter();
+    let several = ranges.next().is_some_and(|range| range.as_bytes().contains(&b',')) || ranges.next().is_some();
+    if several || (request.method != Method::GET && headers.get(RANGE).is_some_and(is_of_bytes)) {
+        headers.remove(RANGE);
+        headers.remove(IF_RANGE);
+    }
 }
 
 /// Removes values from the head of an answer.
@@ -399,11 +422,6 @@ fn prepare_headers(headers: &mut HeaderMap, upgrades: bool) {
     for name in [EXPECT, WEBSOCKET_EXTENSIONS] {
         headers.remove(name);
     }
-    // Several parts come in a form of their own.
-    if headers.get(RANGE).is_some_and(|range| range.as_bytes().contains(&b',')) {
-        headers.remove(RANGE);
-        headers.remove(IF_RANGE);
-    }
     if headers.get_all(TE).iter().any(|te| te != "trailers") {
         headers.remove(TE);
     }
@@ -424,13 +442,13 @@ fn prepare_headers(headers: &mut HeaderMap, upgrades: bool) {
 }
 
 /// Returns the decoder of an answer. One that was compressed twice is refused.
-fn decoder_of(headers: &HeaderMap) -> Result<Option<BodyDecoder>, RefusedRequest> {
+fn decoder_of(headers: &HeaderMap, memory: &Arc<MemoryBudget>) -> Result<Option<BodyDecoder>, RefusedRequest> {
     let codings = headers.get_all(CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let codings: Vec<String> =
         codings.flat_map(|value| value.split(',')).map(|coding| coding.trim().to_ascii_lowercase()).collect();
     let mut decoder = None;
     for coding in &codings {
-        if let Some(found) = BodyDecoder::of(coding).map_err(|error| unsent(&error.to_string()))?
+        if let Some(found) = BodyDecoder::of(coding, memory).map_err(|error| unsent(&error.to_string()))?
             && decoder.replace(found).is_some()
         {
             return Err(unsent("the answer was compressed twice"));

@@ -63,6 +63,15 @@ fn search_of<'a>(texts: impl Iterator<Item = &'a Vec<u8>>) -> Option<TextReplace
     TextReplacements::new(texts.map(|text| (text.clone(), Vec::new())))
 }
 
+/// What a request has sent, which its answer may hold although the gate has other values by then.
+#[derive(Debug, Default)]
+pub(crate) struct SentTexts {
+    /// Texts, each with the text that the program has sent.
+    pub texts: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Values, each with the number of its rule.
+    pub values: Vec<(usize, SecretValue)>,
+}
+
 /// The secrets for the requests of a connection to a host.
 pub(crate) struct HostSecrets {
     pub host: String,
@@ -104,22 +113,22 @@ impl HostSecrets {
 
     /// Returns the texts of an answer that are replaced: all values that the gate knows, in each form. The host may
     /// know its own from requests of other worlds, so these are asked for first.
-    pub async fn in_answer(&self, sent: Vec<(Vec<u8>, Vec<u8>)>) -> Option<Arc<TextReplacements>> {
+    pub async fn in_answer(&self, sent: SentTexts) -> Option<Arc<TextReplacements>> {
         for number in self.numbers() {
             if self.vault.known_values(self.rule(number)).is_empty() {
                 let _ = self.value(number).await;
             }
         }
-        let mut pairs = sent;
-        for rule in &self.all.rules {
-            for value in self.vault.known_values(rule) {
-                pairs.extend(all_forms(&value).into_iter().zip(all_forms(&rule.stand_in)));
-                // The names of headers have no capital letters.
-                pairs.extend([(
-                    value.to_ascii_lowercase().into_bytes(),
-                    rule.stand_in.to_ascii_lowercase().into_bytes(),
-                )]);
-            }
+        let known = (0..self.all.rules.len()).flat_map(|number| {
+            let known = self.vault.known_values(self.rule(number));
+            known.into_iter().map(move |value| (number, value))
+        });
+        let mut pairs = sent.texts;
+        for (number, value) in sent.values.into_iter().chain(known) {
+            let stand_in = &self.rule(number).stand_in;
+            pairs.extend(all_forms(&value).into_iter().zip(all_forms(stand_in)));
+            // The names of headers have no capital letters.
+            pairs.push((value.to_ascii_lowercase().into_bytes(), stand_in.to_ascii_lowercase().into_bytes()));
         }
         TextReplacements::new(pairs).map(Arc::new)
     }
@@ -144,5 +153,27 @@ impl HostSecrets {
     /// Returns the secrets that may stand in a place and go to the host.
     pub fn may_stand_in(&self, place: SecretPlace) -> Vec<usize> {
         self.numbers().filter(|number| self.rule(*number).may_stand_in(place)).collect()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::tests::fixture::rule;
+
+    #[test]
+    fn an_answer_has_no_value_that_its_request_had_and_the_gate_has_forgotten() {
+        let stand_ins = Arc::new(StandIns::new(vec![rule("TOKEN", "ghp_StandStandStandStand")]));
+        let (socket, _host) = sys::packet_pair().expect("a pair");
+        let vault = Arc::new(SecretVault::new(socket));
+        let of = HostSecrets::new("other.example".into(), 443, stand_ins, vault);
+        let old = Arc::new(Zeroizing::new("ghp_OldOldOldOldOldOldOl".to_owned()));
+        let sent = SentTexts { texts: Vec::new(), values: vec![(0, old)] };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let texts = runtime.block_on(of.in_answer(sent)).expect("texts");
+        let replaced = texts.replace(b"ghp_OldOldOldOldOldOldOl ghp_oldoldoldoldoldoldol").expect("replaced");
+        assert_eq!(replaced, b"ghp_StandStandStandStand ghp_standstandstandstand");
     }
 }

@@ -12,7 +12,7 @@
 //! | TLS and HTTP towards the host | `upstream.rs` |
 //! | a request and its answer | `exchange.rs` |
 //! | values in a request | `request_secrets.rs`, `host_secrets.rs`, `sig_v4.rs`, `text_forms.rs` |
-//! | bodies | `secret_body.rs`, `stream_replacer.rs`, `body_decoder.rs` |
+//! | bodies | `secret_body.rs`, `stream_replacer.rs`, `body_decoder.rs`, `memory_budget.rs` |
 //! | values in the memory of the gate | `secret_vault.rs` |
 //! | authorities in Java's form | `java_store.rs` |
 //!
@@ -23,7 +23,7 @@
 //! program and none of a host. TLS, certificates, HTTP and compression come from libraries: rustls with ring, rcgen,
 //! hyper, flate2, brotli-decompressor and libzstd.
 //!
-//! Memory is bounded: connections, heads, windows and compressed pieces have limits, and no body is kept.
+//! Memory is bounded: connections, heads and windows have limits, bodies that are opened or kept share a budget.
 
 mod agent_session;
 mod authority;
@@ -33,6 +33,7 @@ mod broker_events;
 mod exchange;
 mod host_secrets;
 mod java_store;
+mod memory_budget;
 mod opened_connection;
 mod request_secrets;
 mod secret_body;

@@ -19,6 +19,7 @@ use super::authority::{HttpProtocol, WorldAuthority};
 use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
 use super::exchange::OpenedExchanges;
 use super::host_secrets::{HostSecrets, StandIns};
+use super::memory_budget::MemoryBudget;
 use super::secret_vault::SecretVault;
 use super::upstream::{LARGEST_HEAD, UpstreamConfigs, UpstreamConnection};
 
@@ -56,6 +57,7 @@ pub(crate) struct BrokerParts {
     pub stand_ins: Arc<StandIns>,
     pub vault: Arc<SecretVault>,
     pub events: EventSink,
+    pub memory: Arc<MemoryBudget>,
 }
 
 /// Serves a connection until its end.
@@ -91,7 +93,8 @@ async fn serve(connection: TlsConnection, parts: &Arc<BrokerParts>) -> io::Resul
     };
     let of = HostSecrets::new(name, port, Arc::clone(&parts.stand_ins), Arc::clone(&parts.vault));
     let ended = upstream.ended.clone();
-    let exchanges = Arc::new(OpenedExchanges { of, origin, upstream, events: parts.events.clone() });
+    let (events, memory) = (parts.events.clone(), Arc::clone(&parts.memory));
+    let exchanges = Arc::new(OpenedExchanges { of, origin, upstream, events, memory });
     match protocol {
         HttpProtocol::Http1 => serve_http1(stream, exchanges, ended).await,
         HttpProtocol::Http2 => serve_http2(stream, exchanges, ended).await,

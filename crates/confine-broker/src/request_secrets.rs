@@ -1,5 +1,7 @@
 //! Puts values into a request, where its stand-ins may stand.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
@@ -25,6 +27,8 @@ pub(crate) struct OpenedRequest {
     pub used: Vec<usize>,
     /// Texts that were sent, each with the text that the program has sent.
     pub sent: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The values that were put in, each with the number of its rule.
+    pub values: Vec<(usize, SecretValue)>,
     /// The texts of the body that are replaced.
     pub in_body: Option<TextReplacements>,
     /// The secrets that the body may have.
@@ -171,8 +175,11 @@ fn find_in_url(of: &HostSecrets, text: &str) -> Option<usize> {
     })
 }
 
-async fn value(of: &HostSecrets, number: usize) -> Result<SecretValue, RefusedRequest> {
-    of.value(number).await.map_err(|reason| RefusedRequest::without_value(number, &reason))
+/// Returns the value of a secret, which the request gets.
+async fn value(of: &HostSecrets, number: usize, opened: &mut OpenedRequest) -> Result<SecretValue, RefusedRequest> {
+    let value = of.value(number).await.map_err(|reason| RefusedRequest::without_value(number, &reason))?;
+    opened.values.push((number, Arc::clone(&value)));
+    Ok(value)
 }
 
 async fn put_into_query(
@@ -186,7 +193,7 @@ async fn put_into_query(
     // Each secret is found once, as its value takes the place of all its stand-ins.
     while let Some(number) = find_in_url(of, &query) {
         request_of.check(of, number, SecretPlace::Query)?;
-        let value = value(of, number).await?;
+        let value = value(of, number, opened).await?;
         let replaced = of.in_query(number, &value).and_then(|texts| texts.replace(query.as_bytes()));
         let Some(new) = replaced.and_then(|bytes| String::from_utf8(bytes).ok()) else {
             return Err(RefusedRequest::of(number, "it stands in the query in an encoding that is not replaced"));
@@ -223,7 +230,7 @@ async fn put_into_headers(
             let mut credentials = text;
             for number in numbers {
                 request_of.check(of, number, SecretPlace::Basic)?;
-                credentials = credentials.replace(&of.rule(number).stand_in, &value(of, number).await?);
+                credentials = credentials.replace(&of.rule(number).stand_in, &value(of, number, opened).await?);
                 opened.used.push(number);
             }
             let encoded = STANDARD.encode(&credentials);
@@ -243,7 +250,7 @@ async fn put_into_headers(
         let (numbers, mut new): (Vec<usize>, String) = (of.all.all_in(text).collect(), text.to_owned());
         for number in numbers {
             request_of.check(of, number, place)?;
-            new = new.replace(&of.rule(number).stand_in, &value(of, number).await?);
+            new = new.replace(&of.rule(number).stand_in, &value(of, number, opened).await?);
             opened.used.push(number);
         }
         if let Some(left) = of.all.find(new.as_bytes()) {
@@ -299,10 +306,10 @@ async fn sign_again(
     let mut credential = signature.credential.clone();
     for number in in_credential {
         request_of.check(of, number, SecretPlace::SigV4)?;
-        credential = credential.replace(&of.rule(number).stand_in, &value(of, number).await?);
+        credential = credential.replace(&of.rule(number).stand_in, &value(of, number, opened).await?);
         opened.used.push(number);
     }
-    let key = value(of, key).await?;
+    let key = value(of, key, opened).await?;
     let signed = signature.sign(&key, request, &request.headers, &payload, encoding);
     let Some(signed) = signed else { return Err(RefusedRequest::unclear("a signature without what it signs")) };
     let header = secret_header(signature.header_with(&credential, &signed), &opened.used)?;
@@ -363,7 +370,7 @@ async fn inject(
     let Some(number) = of.numbers().find(|number| of.rule(*number).inject) else { return Ok(()) };
     let place = of.rule(number).places.first().copied().unwrap_or(SecretPlace::Bearer);
     request_of.check(of, number, place)?;
-    let value = value(of, number).await?;
+    let value = value(of, number, opened).await?;
     opened.used.push(number);
     let text = match place {
         SecretPlace::Basic => {
@@ -394,5 +401,6 @@ async fn prepare_body(request: &Parts, of: &HostSecrets, request_of: &RequestOf,
         }
     }
     opened.in_body = of.in_body(&values);
+    opened.values.extend(values.iter().cloned());
     opened.of_body = values.into_iter().map(|(number, _)| number).collect();
 }

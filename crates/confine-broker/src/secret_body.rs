@@ -4,12 +4,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-use super::body_decoder::{BodyDecoder, STEP};
+use super::body_decoder::BodyDecoder;
+use super::memory_budget::BudgetShare;
 use super::stream_replacer::{StreamReplacer, TextReplacements};
 
 /// Why a body ends early.
@@ -17,6 +19,29 @@ pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Called when a body has the texts that are looked for.
 pub(crate) type OnFound = Box<dyn FnOnce(&[u8]) + Send>;
+
+/// A body that was read to its end.
+pub(crate) struct WholeBody {
+    pub bytes: Bytes,
+    /// The memory that it takes.
+    pub memory: BudgetShare,
+}
+
+impl WholeBody {
+    /// Reads a body to its end, which may have this many bytes.
+    pub async fn read(mut body: Incoming, most: usize, mut memory: BudgetShare) -> Result<Self, BodyError> {
+        let mut bytes = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame?.into_data() else { continue };
+            if bytes.len() + data.len() > most {
+                return Err("the body is too long".into());
+            }
+            memory.grow_to(bytes.len() + data.len())?;
+            bytes.extend_from_slice(&data);
+        }
+        Ok(Self { bytes: bytes.freeze(), memory })
+    }
+}
 
 /// A body in which texts are replaced, or that ends at the first one.
 pub(crate) struct SecretBody {
@@ -30,6 +55,8 @@ pub(crate) struct SecretBody {
     trailers: Option<HeaderMap>,
     /// A text of the gate, as the whole body.
     text: Option<Bytes>,
+    /// The memory that a text takes.
+    _memory: Option<BudgetShare>,
     size: SizeHint,
     ended: bool,
 }
@@ -42,6 +69,11 @@ impl SecretBody {
         Self { text: Some(text), size, ended: false, ..Self::empty() }
     }
 
+    /// Returns a body that was read as a whole.
+    pub fn whole(whole: WholeBody) -> Self {
+        Self { _memory: Some(whole.memory), ..Self::text(whole.bytes) }
+    }
+
     fn empty() -> Self {
         Self {
             inner: None,
@@ -52,6 +84,7 @@ impl SecretBody {
             on_replaced: None,
             trailers: None,
             text: None,
+            _memory: None,
             size: SizeHint::with_exact(0),
             ended: true,
         }
@@ -117,9 +150,9 @@ impl SecretBody {
 
     /// Opens the next compressed bytes.
     fn open_next(&mut self) -> Result<Option<Bytes>, BodyError> {
-        let Some(decoder) = self.decoder.as_mut().filter(|_| !self.compressed.is_empty()) else { return Ok(None) };
-        let part = self.compressed.split_to(self.compressed.len().min(STEP));
-        Ok(Some(decoder.push(&part)?.into()))
+        let compressed = &mut self.compressed;
+        let decoder = self.decoder.as_mut().filter(|decoder| !compressed.is_empty() || decoder.has_more());
+        decoder.map(|decoder| Ok(decoder.push(compressed)?.into())).transpose()
     }
 }
 

@@ -17,7 +17,8 @@ impl TextReplacements {
     /// Returns replacements. `None`: there is nothing to replace, or the texts are too many.
     pub fn new(pairs: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Option<Self> {
         let mut pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| !from.is_empty() && from != to).collect();
-        pairs.sort();
+        // The first of several texts that would take a place is the plain one.
+        pairs.sort_by(|one, other| one.0.cmp(&other.0));
         pairs.dedup_by(|one, other| one.0 == other.0);
         let (from, to): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
         if from.is_empty() {

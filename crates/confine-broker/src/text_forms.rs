@@ -34,7 +34,81 @@ pub(crate) fn readable_forms(text: &str) -> [Vec<u8>; 3] {
     [text.as_bytes().to_vec(), in_url(text).into_bytes(), in_json(text).into_bytes()]
 }
 
-/// Returns all forms, always in the same order: the readable ones, and base64 from each place among other bytes.
+/// How common libraries write a character that they escape in JSON, HTML or a URL.
+struct EscapeStyle {
+    /// The characters besides those that are always escaped.
+    characters: &'static str,
+    escape: fn(char) -> String,
+}
+
+/// Returns a numeric escape of JSON.
+fn json_escape(character: char) -> String {
+    match character {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '/' => "\\/".to_owned(),
+        other => format!("\\u{:04x}", u32::from(other)),
+    }
+}
+
+/// Returns a named entity of HTML, or a decimal one.
+fn html_entity(character: char) -> String {
+    match character {
+        '&' => "&amp;".to_owned(),
+        '<' => "&lt;".to_owned(),
+        '>' => "&gt;".to_owned(),
+        '"' => "&quot;".to_owned(),
+        other => format!("&#{};", u32::from(other)),
+    }
+}
+
+/// The styles in which a value with other characters than letters and digits comes back.
+const STYLES: [EscapeStyle; 11] = [
+    // PHP; the same with tags.
+    EscapeStyle { characters: "\"\\/", escape: json_escape },
+    EscapeStyle { characters: "\"\\/<>&'", escape: json_escape },
+    // Go and Rails, Gson.
+    EscapeStyle { characters: "\"\\<>&", escape: json_escape },
+    EscapeStyle { characters: "\"\\<>&'=", escape: json_escape },
+    // .NET.
+    EscapeStyle {
+        characters: "\"\\<>&'+`",
+        escape: |of| if of == '\\' { "\\\\".to_owned() } else { format!("\\u{:04X}", u32::from(of)) },
+    },
+    // Most template engines; Go's; Mustache and those that follow OWASP, in both cases.
+    EscapeStyle { characters: "&<>\"'", escape: html_entity },
+    EscapeStyle { characters: "&<>\"'+", escape: |of| if of == '"' { "&#34;".to_owned() } else { html_entity(of) } },
+    EscapeStyle { characters: "&<>\"'/`=", escape: |of| hexadecimal_entity(of, false) },
+    EscapeStyle { characters: "&<>\"'/`=", escape: |of| hexadecimal_entity(of, true) },
+    // A path in which the slash stays, and a URL of .NET.
+    EscapeStyle { characters: "+=&?#%:;@$,\"'<>\\^`{|}!*()[] ", escape: |of| format!("%{:02X}", u32::from(of)) },
+    EscapeStyle { characters: "/+=&?#%:;@$,\"'<>\\^`{|} ", escape: |of| format!("%{:02x}", u32::from(of)) },
+];
+
+/// Returns a named entity of HTML, or a hexadecimal one.
+fn hexadecimal_entity(character: char, capital: bool) -> String {
+    match character {
+        '&' | '<' | '>' | '"' => html_entity(character),
+        other if capital => format!("&#x{:X};", u32::from(other)),
+        other => format!("&#x{:x};", u32::from(other)),
+    }
+}
+
+/// Returns a text in a style.
+fn styled(text: &str, style: &EscapeStyle) -> Vec<u8> {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if style.characters.contains(character) {
+            out.push_str(&(style.escape)(character));
+        } else {
+            out.push(character);
+        }
+    }
+    out.into_bytes()
+}
+
+/// Returns all forms, always in the same order: the readable ones, other ways to escape, and base64 from each place
+/// among other bytes.
 pub(crate) fn all_forms(text: &str) -> Vec<Vec<u8>> {
     let shifted = (0..3).flat_map(|shift| {
         let bytes: Vec<u8> = std::iter::repeat_n(0, shift).chain(text.bytes()).collect();
@@ -44,7 +118,8 @@ pub(crate) fn all_forms(text: &str) -> Vec<Vec<u8>> {
             .into_iter()
             .flat_map(move |encoded| [encoded.len(), end].map(|end| encoded.as_bytes()[start..end].to_vec()))
     });
-    readable_forms(text).into_iter().chain(shifted).collect()
+    let styles = STYLES.iter().map(|style| styled(text, style));
+    readable_forms(text).into_iter().chain(styles).chain(shifted).collect()
 }
 
 #[cfg(test)]
@@ -70,5 +145,23 @@ mod tests {
     fn encodings() {
         assert_eq!(in_url("a/b+c=d~e f"), "a%2Fb%2Bc%3Dd~e%20f");
         assert_eq!(in_json("a\"b\\c\nd\u{1}"), "a\\\"b\\\\c\\nd\\u0001");
+    }
+
+    #[test]
+    fn a_text_is_found_in_the_ways_in_which_libraries_escape_it() {
+        let forms = all_forms("a/b+c=d");
+        for escaped in [
+            r"a\/b+c=d",
+            r"a/b\u002Bc=d",
+            r"a/b+c\u003dd",
+            "a/b&#43;c=d",
+            "a&#x2F;b+c&#x3D;d",
+            "a/b%2Bc%3Dd",
+            "a%2fb%2bc%3dd",
+            "a%2Fb%2Bc%3Dd",
+        ] {
+            assert!(forms.contains(&escaped.as_bytes().to_vec()), "{escaped}");
+        }
+        assert_eq!(all_forms("plain").iter().filter(|form| *form == b"plain").count(), 14);
     }
 }

@@ -162,6 +162,38 @@ fn a_range_cannot_split_a_value() {
 }
 
 #[test]
+fn a_part_that_is_not_clear_is_the_whole() {
+    let (body, shown) = (format!("token={VALUE}\n"), format!("token={STAND_IN}\n"));
+    for content_range in [None, Some("Bytes 0-9/47"), Some("bytes 0-9/*"), Some("bytes 9-0/47")] {
+        let whole = body.clone();
+        let fixture = with(Arc::new(move |request| {
+            if !request.headers.contains_key("range") {
+                return Response::new(Full::from(whole.clone()));
+            }
+            let mut response = Response::new(Full::from(whole[..10].to_owned()));
+            *response.status_mut() = http::StatusCode::PARTIAL_CONTENT;
+            if let Some(range) = content_range {
+                response.headers_mut().insert("content-range", range.parse().expect("a value"));
+            }
+            response
+        }));
+        let answer = fixture.send(&format!("GET /\nX-Key: {STAND_IN}\nRange: BYTES=0-9"), b"");
+        assert!(status(&answer) == 200 && answer.ends_with(&shown), "{content_range:?}: {answer}");
+    }
+}
+
+#[test]
+fn a_range_that_hosts_read_differently_is_not_forwarded() {
+    let fixture = with(echo());
+    for head in ["GET /\nRange: bytes=0-3\nRange: bytes=4-9", "POST /\nRange: bytes=0-3"] {
+        fixture.send(head, b"");
+        assert_eq!(fixture.last().headers.get("range"), None, "{head}");
+    }
+    fixture.send("GET /\nRange: rows=0-3", b"");
+    assert_eq!(fixture.last().headers["range"], "rows=0-3");
+}
+
+#[test]
 fn a_part_of_a_large_answer_is_passed_on() {
     let fixture = with(in_parts(vec![b'x'; 2 << 20]));
     let answer = fixture.send("GET /\nRange: bytes=1000-1099", b"");

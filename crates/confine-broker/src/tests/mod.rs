@@ -2,5 +2,5 @@
 
 mod answers;
 mod connections;
-pub mod fixture;
+pub(crate) mod fixture;
 mod requests;
