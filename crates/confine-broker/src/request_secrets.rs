@@ -66,10 +66,13 @@ pub(crate) fn check_target(request: &Parts, of: &HostSecrets) -> Result<(), Refu
     if request.method == Method::CONNECT {
         return Err(RefusedRequest::unclear("CONNECT inside a connection is not forwarded"));
     }
+    // The whole text counts: what follows the name may be no port at all, which servers read as they like.
     let is_host = |authority: &Authority| {
-        authority.host().eq_ignore_ascii_case(&of.host)
-            && authority.port_u16().is_none_or(|port| port == of.port)
-            && !authority.as_str().contains('@')
+        let (name, port) = match authority.as_str().split_once(':') {
+            Some((name, port)) => (name, Some(port)),
+            None => (authority.as_str(), None),
+        };
+        name.eq_ignore_ascii_case(&of.host) && port.is_none_or(|port| port == of.port.to_string())
     };
     let mut hosts = request.headers.get_all(HOST).iter();
     let header = hosts.next().map(|value| Authority::try_from(value.as_bytes()));
