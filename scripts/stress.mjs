@@ -126,6 +126,7 @@ export const PARTS = [
   directory('crashes', 'undo, receipts, ledger, drafts'),
   directory('chaos', 'background tasks'),
   directory('attacks', 'confinement, drafts, terminals, sessions, rendering, the tools'),
+  directory('secrets', 'secrets: attempts to read or send a value away, floods, search of memory and disk'),
   withRust('gate', 'confinement: how real servers read the first bytes of a connection', 'handshake::differential'),
   directory('bombs', 'limits: fork bombs, each in a namespace that ends it'),
   // It measures the speed of what users get.
