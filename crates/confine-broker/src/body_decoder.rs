@@ -1,8 +1,10 @@
 //! Opens compressed bodies as they arrive.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
+use brotli_decompressor::{Allocator, BrotliDecompressStream, BrotliResult, BrotliState, SliceWrapper, StandardAlloc};
 use bytes::{Buf, Bytes};
 use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use zstd::stream::write::Decoder as ZstdDecoder;
@@ -18,18 +20,13 @@ const OWN_MEMORY: usize = 64 * 1024;
 /// The largest window of zstd in HTTP: 8 MiB (RFC 9659, 3).
 const ZSTD_WINDOW: u32 = 23;
 
-/// The largest window of brotli (RFC 7932, 9.1).
-const BROTLI_WINDOW: usize = 16 * 1024 * 1024;
-
 /// The codings that are opened. Requests ask for no others.
 pub(crate) const CODINGS: [&str; 6] = ["gzip", "x-gzip", "br", "zstd", "deflate", "identity"];
 
 /// Opens a body in small pieces, however much comes out of it.
 pub(crate) struct BodyDecoder {
     coding: CodingDecoder,
-    /// The memory that it takes: decoders remember what they have opened, up to their window.
     memory: BudgetShare,
-    window: usize,
     opened: usize,
 }
 
@@ -45,28 +42,34 @@ enum CodingDecoder {
 
 impl BodyDecoder {
     /// Returns the decoder of a coding. `None`: the coding compresses nothing that is known.
-    pub fn of(coding: &str, memory: &std::sync::Arc<MemoryBudget>) -> io::Result<Option<Self>> {
-        let (coding, window) = match coding {
-            "gzip" | "x-gzip" => (CodingDecoder::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))), 0),
-            "deflate" => (CodingDecoder::UnknownDeflate, 0),
-            "br" => (CodingDecoder::Brotli(Box::new(BrotliDecoder::new())), BROTLI_WINDOW),
+    pub fn of(coding: &str, memory: &Arc<MemoryBudget>) -> io::Result<Option<Self>> {
+        let coding = match coding {
+            "gzip" | "x-gzip" => CodingDecoder::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
+            "deflate" => CodingDecoder::UnknownDeflate,
+            "br" => CodingDecoder::Brotli(Box::new(BrotliDecoder::new())),
             "zstd" => {
                 let mut decoder = ZstdDecoder::new(Vec::new())?;
                 decoder.window_log_max(ZSTD_WINDOW)?;
-                (CodingDecoder::Zstd(Box::new(decoder)), 1 << ZSTD_WINDOW)
+                CodingDecoder::Zstd(Box::new(decoder))
             }
             _ => return Ok(None),
         };
         let mut memory = memory.share();
         memory.grow_to(OWN_MEMORY)?;
-        Ok(Some(Self { coding, memory, window, opened: 0 }))
+        Ok(Some(Self { coding, memory, opened: 0 }))
     }
 
     /// Takes some of the next bytes. Returns their content.
     pub fn push(&mut self, bytes: &mut Bytes) -> io::Result<Vec<u8>> {
         let opened = self.coding.push(bytes)?;
         self.opened = self.opened.saturating_add(opened.len());
-        self.memory.grow_to(OWN_MEMORY + self.opened.min(self.window))?;
+        let window = match &self.coding {
+            CodingDecoder::Brotli(decoder) => decoder.memory.taken.load(Ordering::Relaxed),
+            // Its window takes memory as far as it has something in it.
+            CodingDecoder::Zstd(_) => self.opened.min(1 << ZSTD_WINDOW),
+            _ => 0,
+        };
+        self.memory.grow_to(OWN_MEMORY + window)?;
         Ok(opened)
     }
 
@@ -129,9 +132,29 @@ impl CodingDecoder {
     }
 }
 
+/// Counts the memory of a decoder of brotli.
+#[derive(Clone, Default)]
+struct CountingAlloc {
+    taken: Arc<AtomicUsize>,
+}
+
+impl<T: Clone + Default> Allocator<T> for CountingAlloc {
+    type AllocatedMemory = <StandardAlloc as Allocator<T>>::AllocatedMemory;
+
+    fn alloc_cell(&mut self, len: usize) -> Self::AllocatedMemory {
+        self.taken.fetch_add(len * size_of::<T>(), Ordering::Relaxed);
+        StandardAlloc::default().alloc_cell(len)
+    }
+
+    fn free_cell(&mut self, cell: Self::AllocatedMemory) {
+        self.taken.fetch_sub(size_of_val(cell.slice()), Ordering::Relaxed);
+    }
+}
+
 /// Opens brotli, whose library gives all content of some bytes at once otherwise.
 struct BrotliDecoder {
-    state: BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
+    state: BrotliState<CountingAlloc, CountingAlloc, CountingAlloc>,
+    memory: CountingAlloc,
     total: usize,
     has_more: bool,
     ended: bool,
@@ -139,9 +162,10 @@ struct BrotliDecoder {
 
 impl BrotliDecoder {
     fn new() -> Self {
-        let [bytes, words, codes] = [(); 3].map(|()| StandardAlloc::default());
+        let memory = CountingAlloc::default();
+        let [bytes, words, codes] = [(); 3].map(|()| memory.clone());
         // The strict form has no windows of up to 1 GiB, which are not those of HTTP.
-        Self { state: BrotliState::new_strict(bytes, words, codes), total: 0, has_more: false, ended: false }
+        Self { state: BrotliState::new_strict(bytes, words, codes), memory, total: 0, has_more: false, ended: false }
     }
 
     fn push(&mut self, bytes: &mut Bytes) -> io::Result<Vec<u8>> {
@@ -173,8 +197,6 @@ impl BrotliDecoder {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     fn decoder(coding: &str) -> BodyDecoder {

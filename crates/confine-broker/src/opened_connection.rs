@@ -30,7 +30,7 @@ const GREETING: Duration = Duration::from_secs(30);
 const STREAMS: u32 = 100;
 const CONNECTION_WINDOW: u32 = 512 * 1024;
 const STREAM_WINDOW: u32 = 128 * 1024;
-const SEND_BUFFER: usize = 64 * 1024;
+const SEND_BUFFER: usize = 16 * 1024;
 
 /// The most requests that a program has reset while they were not handled yet (CVE-2023-44487).
 const RESETS: usize = 20;

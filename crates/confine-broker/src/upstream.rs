@@ -23,7 +23,7 @@ use super::secret_body::SecretBody;
 /// The bytes of a connection and of a request in HTTP/2 that wait for a slow program.
 const CONNECTION_WINDOW: u32 = 512 * 1024;
 const STREAM_WINDOW: u32 = 256 * 1024;
-const SEND_BUFFER: usize = 64 * 1024;
+const SEND_BUFFER: usize = 16 * 1024;
 
 /// The largest head of an answer, in bytes.
 pub(crate) const LARGEST_HEAD: u32 = 128 * 1024;
