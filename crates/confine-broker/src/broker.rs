@@ -1,5 +1,6 @@
 //! The thread of a gate that opens connections to the hosts of secrets.
 
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -15,10 +16,11 @@ use confine_policy::{SecretRule, WorldSecrets};
 
 use super::authority::WorldAuthority;
 use super::broker_events::EventSink;
-use super::host_secrets::StandIns;
+use super::host_secrets::{StandIns, search_of};
 use super::opened_connection::{BrokerParts, TlsConnection, serve_connection};
 use super::secret_vault::SecretVault;
 use super::stream_replacer::StreamReplacer;
+use super::text_forms::all_forms;
 use super::upstream::{UpstreamConfigs, host_roots};
 
 /// The most connections that are opened at once.
@@ -38,6 +40,52 @@ impl StandInSearch {
         stream.push(Bytes::copy_from_slice(bytes));
         let number = self.stand_ins.find(stream.found()?)?;
         Some(self.stand_ins.rules[number].name.clone())
+    }
+}
+
+/// Looks for values in bytes of a host, in any form and across pieces.
+pub struct ValueSearch {
+    parts: Arc<BrokerParts>,
+    /// The number of values that the search knows.
+    learned: Option<usize>,
+    stream: Option<StreamReplacer>,
+    forms: Vec<(Vec<u8>, usize)>,
+}
+
+impl fmt::Debug for ValueSearch {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ValueSearch").finish_non_exhaustive()
+    }
+}
+
+impl ValueSearch {
+    /// Takes the next bytes. Returns the name of the secret whose value they complete.
+    pub fn find(&mut self, bytes: &[u8]) -> Option<String> {
+        let learned = self.parts.vault.learned();
+        if self.learned != Some(learned) {
+            self.learned = Some(learned);
+            self.learn();
+        }
+        let stream = self.stream.as_mut()?;
+        stream.push(Bytes::copy_from_slice(bytes));
+        let found = stream.found()?;
+        let number = self.forms.iter().find(|(form, _)| form == found)?.1;
+        Some(self.parts.stand_ins.rules[number].name.clone())
+    }
+
+    /// Takes the values that are known by now. Bytes that may be the beginning of one stay.
+    fn learn(&mut self) {
+        let kept = self.stream.take().map(|mut stream| stream.finish());
+        let rules = self.parts.stand_ins.rules.iter().enumerate();
+        let values = rules.flat_map(|(number, rule)| {
+            self.parts.vault.known_values(rule).into_iter().map(move |value| (value, number))
+        });
+        self.forms =
+            values.flat_map(|(value, number)| all_forms(&value).into_iter().map(move |form| (form, number))).collect();
+        self.stream = search_of(self.forms.iter().map(|(form, _)| form)).map(Arc::new).map(StreamReplacer::new);
+        if let (Some(stream), Some(kept)) = (&mut self.stream, kept) {
+            stream.push(kept);
+        }
     }
 }
 
@@ -109,6 +157,11 @@ impl SecretBroker {
             stream: self.parts.stand_ins.search.clone().map(StreamReplacer::new),
             stand_ins: Arc::clone(&self.parts.stand_ins),
         }
+    }
+
+    /// Returns a search for values in what a host answers over a connection that is not opened.
+    pub fn value_search(&self) -> ValueSearch {
+        ValueSearch { parts: Arc::clone(&self.parts), learned: None, stream: None, forms: Vec::new() }
     }
 
     /// Opens a connection.

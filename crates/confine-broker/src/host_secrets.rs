@@ -59,7 +59,7 @@ impl StandIns {
 }
 
 /// Returns a search for texts, which replaces them by nothing.
-fn search_of<'a>(texts: impl Iterator<Item = &'a Vec<u8>>) -> Option<TextReplacements> {
+pub(crate) fn search_of<'a>(texts: impl Iterator<Item = &'a Vec<u8>>) -> Option<TextReplacements> {
     TextReplacements::new(texts.map(|text| (text.clone(), Vec::new())))
 }
 

@@ -46,7 +46,7 @@ mod tests;
 mod text_forms;
 mod upstream;
 
-pub use broker::{SecretBroker, StandInSearch};
+pub use broker::{SecretBroker, StandInSearch, ValueSearch};
 pub use broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
 pub use java_store::java_store;
 pub use opened_connection::TlsConnection;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,16 +30,23 @@ type KnownValues = Vec<(SecretValue, Instant)>;
 pub(crate) struct SecretVault {
     host: Arc<OwnedFd>,
     known: Mutex<HashMap<String, KnownValues>>,
+    /// The number of times that a value was learned.
+    learned: AtomicUsize,
 }
 
 impl SecretVault {
     /// Returns a vault that asks over this socket.
     pub fn new(host: OwnedFd) -> Self {
-        Self { host: Arc::new(host), known: Mutex::default() }
+        Self { host: Arc::new(host), known: Mutex::default(), learned: AtomicUsize::new(0) }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<String, KnownValues>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a number that changes with the values that were asked for so far.
+    pub fn learned(&self) -> usize {
+        self.learned.load(Ordering::Acquire)
     }
 
     /// Returns the values of a secret that were asked for so far.
@@ -64,6 +72,7 @@ impl SecretVault {
         values.retain(|(other, _)| **other != *value);
         values.insert(0, (Arc::clone(&value), Instant::now()));
         values.truncate(REMEMBERED);
+        self.learned.fetch_add(1, Ordering::Release);
         Ok(value)
     }
 }

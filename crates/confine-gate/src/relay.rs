@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use nix::sys::socket::{setsockopt, sockopt};
 
-use confine_broker::StandInSearch;
+use confine_broker::{StandInSearch, ValueSearch};
 use sys::PollInterest;
 
 use super::handshake::{ForwardingDecision, HandshakeInspector, HandshakeMismatch};
@@ -28,7 +28,7 @@ pub(super) enum RelayEnd {
     Refused(HandshakeMismatch),
     /// The connection begins with TLS, and is one to open.
     Tls,
-    /// The bytes hold the stand-in of this secret.
+    /// The bytes of the program hold the stand-in of this secret, or those of the host its value.
     Leaked(String),
 }
 
@@ -120,6 +120,8 @@ pub(super) struct SecretGuard {
     pub opens: bool,
     /// Looks for stand-ins in bytes that are not those of TLS.
     pub search: Option<Box<StandInSearch>>,
+    /// Looks for values in what a host of a secret answers.
+    pub values: Option<Box<ValueSearch>>,
     /// Whether the first byte is known.
     pub begun: bool,
 }
@@ -143,6 +145,14 @@ impl SecretGuard {
         }
         self.begun = true;
         Ok(true)
+    }
+
+    /// Looks for a value in the next bytes of the server.
+    fn check_answer(&mut self, bytes: &[u8]) -> Result<(), RelayEnd> {
+        match self.values.as_mut().and_then(|values| values.find(bytes)) {
+            Some(name) => Err(RelayEnd::Leaked(name)),
+            None => Ok(()),
+        }
     }
 
     /// Looks for a stand-in in the next bytes of the client.
@@ -224,9 +234,10 @@ impl ConnectionRelay {
     }
 
     fn go_down(&mut self, buffer: &mut [u8]) -> Result<(), RelayEnd> {
-        let Self { client, server, up, down, inspector, .. } = self;
+        let Self { client, server, up, down, inspector, secrets } = self;
         for _ in 0..TURNS {
             let Some(bytes) = next(down, server, client, buffer)? else { return Ok(()) };
+            secrets.check_answer(bytes)?;
             if let Some(inspector) = inspector {
                 let released = inspector.on_served(bytes)?;
                 up.pass(&released, server)?;

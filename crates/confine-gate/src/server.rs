@@ -533,7 +533,9 @@ impl GateServer {
                         &dialled,
                         DialledDestination::Name { name, .. } if secrets.has_host(name, port)
                     );
-                    connection.secrets = SecretGuard { opens, search: Some(Box::new(secrets.search())), begun: false };
+                    let search = Some(Box::new(secrets.search()));
+                    let values = opens.then(|| Box::new(secrets.value_search()));
+                    connection.secrets = SecretGuard { opens, search, values, begun: false };
                 }
                 let candidates = addresses.into_iter().map(DialCandidate::outside).collect();
                 self.step(slot, |connection, _| connection.go_to(candidates, Some(dialled)));

@@ -97,6 +97,22 @@ fn a_value_that_the_host_knows_from_elsewhere_is_the_stand_in() {
 }
 
 #[test]
+fn a_value_is_found_in_what_a_host_says_outside_of_opened_connections() {
+    let fixture = with(echo());
+    let mut search = fixture.broker.value_search();
+    let (one, other) = VALUE.as_bytes().split_at(10);
+    assert_eq!(search.find(b"nothing is known"), None);
+    fixture.send(&format!("GET /\nAuthorization: Bearer {STAND_IN}"), b"");
+    assert_eq!(search.find(STAND_IN.as_bytes()), None);
+    assert_eq!(search.find(one), None);
+    assert_eq!(search.find(other).as_deref(), Some("TOKEN"));
+    assert_eq!(
+        fixture.broker.value_search().find(STANDARD.encode(format!("me:{VALUE}")).as_bytes()).as_deref(),
+        Some("TOKEN")
+    );
+}
+
+#[test]
 fn compressed_answers_are_opened() {
     let text = format!("{{\"token\":\"{VALUE}\",\"b64\":\"{}\"}}", STANDARD.encode(VALUE));
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
