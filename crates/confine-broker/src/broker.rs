@@ -10,6 +10,7 @@ use std::thread;
 use bytes::Bytes;
 use rustls::RootCertStore;
 use rustls::crypto::CryptoProvider;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use confine_policy::{SecretRule, WorldSecrets};
@@ -94,6 +95,7 @@ pub struct SecretBroker {
     connections: mpsc::UnboundedSender<TlsConnection>,
     open: Arc<AtomicUsize>,
     parts: Arc<BrokerParts>,
+    runtime: Handle,
 }
 
 impl SecretBroker {
@@ -125,6 +127,7 @@ impl SecretBroker {
         });
         let (connections, mut arriving) = mpsc::unbounded_channel::<TlsConnection>();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
         let (open, of_thread) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&parts));
         let counted = Arc::clone(&open);
         thread::Builder::new().name("broker".into()).spawn(move || {
@@ -138,7 +141,7 @@ impl SecretBroker {
                 }
             });
         })?;
-        Ok(Self { connections, open, parts })
+        Ok(Self { connections, open, parts, runtime: handle })
     }
 
     /// Returns the certificate that the programs of the world have to trust, as PEM.
@@ -159,8 +162,17 @@ impl SecretBroker {
         }
     }
 
-    /// Returns a search for values in what a host answers over a connection that is not opened.
-    pub fn value_search(&self) -> ValueSearch {
+    /// Returns a search for values in what a host answers over a connection that is not opened. The host may know its
+    /// own from requests of other worlds, so these are asked for now: the answer takes longer than that.
+    pub fn value_search(&self, name: &str, port: u16) -> ValueSearch {
+        let (parts, name) = (Arc::clone(&self.parts), name.to_owned());
+        self.runtime.spawn(async move {
+            for rule in parts.stand_ins.rules.iter().filter(|rule| rule.goes_to(&name, port)) {
+                if parts.vault.known_values(rule).is_empty() {
+                    let _ = parts.vault.value(rule).await;
+                }
+            }
+        });
         ValueSearch { parts: Arc::clone(&self.parts), learned: None, stream: None, forms: Vec::new() }
     }
 

@@ -529,12 +529,13 @@ impl GateServer {
                     (self.broker.as_ref().and_then(|of| of.secrets.as_ref()), self.connections.connection_at(slot))
                 {
                     let port = connection.to.port();
-                    let opens = matches!(
-                        &dialled,
-                        DialledDestination::Name { name, .. } if secrets.has_host(name, port)
-                    );
+                    let opened = match &dialled {
+                        DialledDestination::Name { name, .. } if secrets.has_host(name, port) => Some(name),
+                        _ => None,
+                    };
                     let search = Some(Box::new(secrets.search()));
-                    let values = opens.then(|| Box::new(secrets.value_search()));
+                    let values = opened.map(|name| Box::new(secrets.value_search(name, port)));
+                    let opens = opened.is_some();
                     connection.secrets = SecretGuard { opens, search, values, begun: false };
                 }
                 let candidates = addresses.into_iter().map(DialCandidate::outside).collect();
