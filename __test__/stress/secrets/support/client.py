@@ -1,5 +1,5 @@
 """Makes the attempts of a plan over sockets, and writes all that comes back into one file each."""
-import base64, bz2, json, lzma, os, socket, ssl, sys, threading, time, urllib.parse, zlib
+import base64, bz2, functools, json, lzma, os, socket, ssl, sys, threading, time, urllib.parse, zlib
 
 plan, out = json.load(open(sys.argv[1])), sys.argv[2]
 os.makedirs(out, exist_ok=True)
@@ -63,16 +63,22 @@ def connect(one):
             plain.recv(65536)
     if not one.get("tls", True):
         return plain
-    context = ssl.create_default_context()
-    if not one.get("trusts", True):
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if one.get("sni") is not None:
-        context.check_hostname = False
-    if one.get("most") == "1.2":
-        context.maximum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(one.get("alpn", ["http/1.1"]))
+    trusts, names = one.get("trusts", True), one.get("sni") is None
+    context = context_of(trusts, names, one.get("most"), tuple(one.get("alpn", ["http/1.1"])))
     name = one.get("sni", one["host"])
     return context.wrap_socket(plain, server_hostname=name or None)
+
+
+@functools.lru_cache
+def context_of(trusts, names, most, alpn):
+    """The settings of connections. It takes long to read the authorities of the system."""
+    context = ssl.create_default_context()
+    context.check_hostname = trusts and names
+    context.verify_mode = ssl.CERT_REQUIRED if trusts else ssl.CERT_NONE
+    if most == "1.2":
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(alpn)
+    return context
 
 
 def received(stream, wait):
