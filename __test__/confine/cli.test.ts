@@ -103,6 +103,7 @@ linuxTest('doctor tries each part', async () => {
     'confine-processes',
     'confine-syscalls',
     'confine-hosts',
+    'confine-secrets',
   ]);
   for (const { state } of parts) expect(['ok', 'missing']).toContain(state);
 });

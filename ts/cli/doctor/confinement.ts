@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type BashOptions, type BashResult, bash, type ConfinePart, type Target } from 'agent-bash';
 import { type Check, fine, missing } from './check.ts';
+import { secrets, withoutSecrets } from './secrets.ts';
 import { wayOf, wayThere } from './ways.ts';
 
 type Confinement = NonNullable<BashResult['confinement']>;
@@ -56,11 +57,11 @@ export async function confinement(): Promise<Check[]> {
       args: [file, String(port), String(process.pid)],
       confine: { profile: 'read-only', require: [] },
     });
-    // The last check takes long enough for a signal to arrive.
-    const last = await hosts();
+    // The last checks take long enough for a signal to arrive.
+    const last = [await hosts(), await secrets()];
     const succeeded = [...stdout.split('\n'), ...(signalled ? ['processes'] : [])];
     const parts = NAMES.map((part) => judged(part, confinement, succeeded.includes(part)));
-    return [...(confinement ? [wayOf(confinement)] : []), ...parts, last];
+    return [...(confinement ? [wayOf(confinement)] : []), ...parts, ...last];
   } catch (error) {
     const { message } = error as Error;
     return without(message);
@@ -76,6 +77,7 @@ function without(message: string): Check[] {
     missing('confine-way', message, 'commands cannot be confined'),
     ...NAMES.map((part) => missing(`confine-${part}`, message, PARTS[part].lost)),
     missing('confine-hosts', message, WITHOUT_HOSTS),
+    withoutSecrets(message),
   ];
 }
 
@@ -99,12 +101,12 @@ export async function confinementOn(target: Target): Promise<Check[]> {
       args: [file, '', await started],
       confine: { profile: 'read-only', require: [] },
     });
-    const last = await hosts(target);
+    const last = [await hosts(target), await secrets(target)];
     over.abort();
     const reached = (await victim)?.exitCode === 9;
     const succeeded = [...stdout.split('\n'), ...(reached ? ['processes'] : [])];
     const parts = NAMES.map((part) => judged(part, confinement, succeeded.includes(part)));
-    return [...(confinement ? [wayThere(confinement)] : []), ...parts, last];
+    return [...(confinement ? [wayThere(confinement)] : []), ...parts, ...last];
   } catch (error) {
     return without((error as Error).message);
   } finally {

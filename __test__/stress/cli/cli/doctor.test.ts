@@ -39,6 +39,7 @@ const EVERYWHERE = [
   'confine-processes',
   'confine-syscalls',
   'confine-hosts',
+  'confine-secrets',
   'drafts',
 ];
 const OF_LINUX = ['pidfd', 'close-range', 'landlock', 'user-namespaces', 'seccomp-notify', 'proc', 'cgroup'];
