@@ -119,6 +119,10 @@ impl WorldAuthority {
             .with_no_client_auth()
             .with_single_cert(chain, key)?;
         config.alpn_protocols = vec![protocol.alpn().to_vec()];
+        if protocol == HttpProtocol::Http1 {
+            // A program may offer this alone.
+            config.alpn_protocols.push(b"http/1.0".to_vec());
+        }
         Ok(config)
     }
 }

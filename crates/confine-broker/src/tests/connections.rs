@@ -73,6 +73,16 @@ fn http2_is_spoken_where_both_sides_speak_it() {
 }
 
 #[test]
+fn a_program_may_offer_http_1_0_alone() {
+    let fixture = with(&[b"h2", b"http/1.1"]);
+    let mut stream = fixture.tls(&[b"http/1.0"]);
+    write!(stream, "GET / HTTP/1.0\r\n\r\n").expect("written");
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert_eq!(status(&answer), 200, "{answer}");
+}
+
+#[test]
 fn a_program_that_has_ended_its_side_gets_the_answer() {
     let fixture = with(&[b"http/1.1"]);
     let mut stream = fixture.tls(&[b"http/1.1"]);
