@@ -69,6 +69,26 @@ impl UsesOf {
     }
 }
 
+/// Tells the uses of a request at its end, also if the program does not wait for the answer.
+struct UsesTold<'a> {
+    exchanges: &'a OpenedExchanges,
+    uses: &'a UsesOf,
+    used: Vec<usize>,
+    in_body: Arc<Mutex<Vec<usize>>>,
+    status: Option<StatusCode>,
+}
+
+impl Drop for UsesTold<'_> {
+    fn drop(&mut self) {
+        let OpenedExchanges { of, origin, events, .. } = self.exchanges;
+        self.used.append(&mut self.in_body.lock().unwrap_or_else(PoisonError::into_inner));
+        for number in &self.used {
+            let of = self.uses.of(&of.rule(*number).name, self.status, None);
+            events.send(BrokerEvent::Used { origin: origin.clone(), of });
+        }
+    }
+}
+
 impl OpenedExchanges {
     /// Answers a request.
     pub async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<SecretBody>, BodyError> {
@@ -144,14 +164,10 @@ impl OpenedExchanges {
         let body = self.body_of(body, &mut opened, &mut parts.headers, uses, &in_body);
         let is_head = parts.method == Method::HEAD;
         let whole = whole_of(&parts);
+        let mut told = UsesTold { exchanges: self, uses, used: opened.used, in_body, status: None };
         let sent = self.upstream.send(Request::from_parts(parts, body)).await;
-        let mut used = opened.used;
-        used.extend(in_body.lock().unwrap_or_else(PoisonError::into_inner).drain(..));
-        let status = sent.as_ref().ok().map(Response::status);
-        for number in used {
-            let of = uses.of(&self.of.rule(number).name, status, None);
-            self.events.send(BrokerEvent::Used { origin: self.origin.clone(), of });
-        }
+        told.status = sent.as_ref().ok().map(Response::status);
+        drop(told);
         let response = sent.map_err(|reason| unsent(&reason))?;
         if let Some(whole) = whole.filter(|_| response.status() == StatusCode::PARTIAL_CONTENT) {
             match AnsweredRange::of(response.headers()) {

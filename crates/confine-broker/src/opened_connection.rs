@@ -146,8 +146,6 @@ async fn serve_http1(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(GREETING)
-        // Some programs end their side after the request.
-        .half_close(true)
         .max_buf_size(LARGEST_HEAD as usize)
         .preserve_header_case(true)
         .auto_date_header(false)

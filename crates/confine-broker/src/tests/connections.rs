@@ -83,15 +83,20 @@ fn a_program_may_offer_http_1_0_alone() {
 }
 
 #[test]
-fn a_program_that_has_ended_its_side_gets_the_answer() {
-    let fixture = with(&[b"http/1.1"]);
+fn a_use_is_told_although_the_program_does_not_wait_for_the_answer() {
+    let (arrived, arrives) = std::sync::mpsc::channel();
+    let slow = Arc::new(move |_: &_| {
+        let _ = arrived.send(());
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        http::Response::default()
+    });
+    let fixture = BrokerFixture::speaking(&[(rule("KEY", STAND_IN), Ok(VALUE.to_owned()))], &[b"http/1.1"], slow);
     let mut stream = fixture.tls(&[b"http/1.1"]);
-    write!(stream, "GET / HTTP/1.0\r\nX: {STAND_IN}\r\n\r\n").expect("written");
-    stream.conn.send_close_notify();
-    stream.flush().expect("written");
-    let mut answer = String::new();
-    let _ = stream.read_to_string(&mut answer);
-    assert_eq!((status(&answer), fixture.last().headers["x"].as_str()), (200, VALUE), "{answer}");
+    write!(stream, "GET / HTTP/1.1\r\nHost: {HOST}\r\nX: {STAND_IN}\r\n\r\n").expect("written");
+    arrives.recv().expect("a request");
+    drop(stream);
+    wait_for_event(&fixture);
+    assert_eq!(fixture.uses(), ["KEY api.example GET / - -"]);
 }
 
 #[test]
@@ -128,14 +133,17 @@ fn a_handshake_for_another_name_is_refused() {
     assert!(fixture.events().iter().any(refused), "{:?}", fixture.events());
 }
 
-/// Waits for the event of a program that does not trust the certificate.
-fn assert_distrust_is_told(fixture: &BrokerFixture) {
+fn wait_for_event(fixture: &BrokerFixture) {
     for _ in 0..200 {
         if !fixture.events().is_empty() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
+}
+
+fn assert_distrust_is_told(fixture: &BrokerFixture) {
+    wait_for_event(fixture);
     let told =
         |event: &BrokerEvent| matches!(event, BrokerEvent::Distrusted { target, .. } if target == "api.example:443");
     assert!(fixture.events().iter().any(told), "{:?}", fixture.events());
