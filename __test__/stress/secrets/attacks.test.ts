@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Confinement } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { AUTHORITY, HOST } from '../../confine/secrets/support.ts';
-import { folder, hostResult, host as nodeHost } from '../../support/index.ts';
+import { folder, host as nodeHost } from '../../support/index.ts';
 import { answers } from './attempts/answers.ts';
 import { connections } from './attempts/connections.ts';
 import { http2 } from './attempts/http2.ts';
@@ -25,6 +25,16 @@ import {
 
 const support = join(import.meta.dirname, 'support');
 const LEAK = 'leak.example.test';
+
+/** A bound against a hang, as a group of attempts takes half a minute where nothing else runs. */
+const LONGEST = 230_000;
+
+interface Ran {
+  stdout: string;
+  stderr: string;
+  exitCode: number | null;
+  confinement: Confinement;
+}
 
 const idOf = (name: string) => name.replace(/[^\w.]+/g, '-').slice(0, 80);
 
@@ -128,10 +138,12 @@ class Raid {
       timeoutMs: 200_000,
       env: { SECRET_HOST: `${HOST}:${raw}`, LEAK_PORT: `${leak}`, ...env },
     };
-    return await hostResult<{ stdout: string; stderr: string; exitCode: number | null; confinement: Confinement }>(
+    const running = nodeHost(
       `console.log(JSON.stringify(await bash(${JSON.stringify(command)}, ${JSON.stringify(options)})));`,
       { env: { SSL_CERT_FILE: AUTHORITY } },
     );
+    const result = (await running.says(/^(\{.*\})\n/m, LONGEST))[1] ?? '';
+    return JSON.parse(result) as Ran;
   }
 
   /** Makes the attempts of a plan, each an entry of `client.py`. Returns what each got. */
@@ -167,7 +179,7 @@ function filesWithValues(directory: string, except: string[] = []): string[] {
   });
 }
 
-describe.runIf(process.platform === 'linux')('a value of a secret is not given away', () => {
+describe.runIf(process.platform === 'linux')('a value of a secret is not given away', { timeout: 280_000 }, () => {
   test(`by ${answers.length} answers`, async () => {
     const raid = await new Raid().open();
     const [port] = raid.ports;
