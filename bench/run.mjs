@@ -20,6 +20,7 @@ import * as page from './rows/page.mjs';
 import * as receipts from './rows/receipts.mjs';
 import * as records from './rows/records.mjs';
 import * as safety from './rows/safety.mjs';
+import * as secrets from './rows/secrets.mjs';
 import * as shells from './rows/shells.mjs';
 import * as soak from './rows/soak.mjs';
 import * as start from './rows/start.mjs';
@@ -43,6 +44,7 @@ const ROWS = {
   safety,
   confine,
   drafts,
+  secrets,
   first,
   receipts,
   records,

@@ -10,6 +10,7 @@ import { Meter } from './meter.mjs';
 import { paced } from './paced.mjs';
 import { prices } from './priced.mjs';
 import { recordings } from './recorded.mjs';
+import { secrets } from './secrets.mjs';
 import { soak } from './soak.mjs';
 import { targets } from './targets.mjs';
 import { terminals } from './terminals.mjs';
@@ -141,6 +142,7 @@ export const tasks = {
   ...confined,
   ...drafted,
   ...entries,
+  ...secrets,
   ...recordings,
   ...prices,
   paced,
