@@ -13,6 +13,7 @@ export interface Counts {
 
 export function again(failures: Failure[]): string;
 export function closing(counts: Counts): string;
+export function notRun(files: string[], report: { testResults: { name: string }[] }, place: string): Counts[];
 export function only(failure: Failure): string[];
 export function rustCounts(output: string): Counts;
 export function titleOf(failure: Failure): string;

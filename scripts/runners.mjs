@@ -79,8 +79,14 @@ export async function vitest(args = [], { node = process.execPath, limitMs = 0, 
     const PATH = [dirname(node), process.env.PATH].join(delimiter);
     const options = { allowFailure: true, limitMs, env: { ...env, PATH } };
     const { code } = await run(program, ['run', ...reporters, '--passWithNoTests', ...args], options);
-    const counts = countsOf(JSON.parse(readFileSync(report, 'utf8')), place);
-    if (code === 0 || counts.failed > 0) return counts;
+    const found = JSON.parse(readFileSync(report, 'utf8'));
+    const reported = countsOf(found, place);
+    if (code === 0) return reported;
+    // On a machine that is too slow, vitest gives up a file whose process did not start in time.
+    const { stdout } = await run(program, ['list', '--filesOnly', '--json', ...args], { ...options, output: 'keep' });
+    const files = JSON.parse(stdout).map(({ file }) => file);
+    const counts = { ...reported, ...sum([reported, ...notRun(files, found, place)]) };
+    if (counts.failed > 0) return counts;
     // An error outside of any test counts as one failure.
     return sum([counts, failed({ message: `vitest exited with ${code} although no test failed` })]);
   } catch (error) {
@@ -108,6 +114,13 @@ function countsOf(report, place) {
       .filter(({ status }) => status === 'skipped' || status === 'pending')
       .map(({ fullName }) => fullName),
   };
+}
+
+/** A failure for each file that a report of vitest does not have. */
+export function notRun(files, { testResults }, place) {
+  const ran = new Set(testResults.map(({ name }) => name));
+  const missing = files.filter((file) => !ran.has(file));
+  return missing.map((file) => failed({ file: relative(place, file), name: null, message: 'it did not run' }));
 }
 
 /** The text as a part of a regular expression. */

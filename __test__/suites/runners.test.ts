@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { again, closing, only, rustCounts, titleOf } from '../../scripts/runners.mjs';
+import { again, closing, notRun, only, rustCounts, titleOf } from '../../scripts/runners.mjs';
 
 const failure = (name: string) => ({ file: null, name, message: '' });
 
@@ -28,6 +28,13 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 5 filtered out; 
   test('of one test', () => {
     expect(rustCounts('     Summary [   0.012s] 1 test run: 1 passed, 9 skipped\n').passed).toBe(1);
   });
+});
+
+test('a file that vitest has given up is a failure', () => {
+  const report = { testResults: [{ name: '/place/a.test.ts' }] };
+  expect(notRun(['/place/a.test.ts', '/place/b.test.ts'], report, '/place')).toMatchObject([
+    { failed: 1, failures: [{ file: 'b.test.ts', name: null, message: 'it did not run' }] },
+  ]);
 });
 
 test('a failed test is selected by its whole name', () => {
