@@ -45,6 +45,7 @@ export type {
   PortChanges,
   Receipt,
   Rename,
+  SecretUse,
   Survivor,
   TerminalCursor,
   TerminalModes,

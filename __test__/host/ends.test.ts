@@ -44,6 +44,7 @@ const NOTHING = {
   taskId: null,
   denials: [],
   denied: 0,
+  secrets: [],
   receipt: null,
   receiptState: null,
   receiptWhy: null,

@@ -3,7 +3,7 @@
  * and `__test__/host/messages.json` has an example of each.
  */
 
-import type { Actor, BashUsage, ChangeCounts, Denial, GitChange, Receipt } from 'agent-bash';
+import type { Actor, BashUsage, ChangeCounts, Denial, GitChange, Receipt, SecretUse } from 'agent-bash';
 
 /** The version of the protocol that this page speaks. */
 export const PROTOCOL = 1;
@@ -101,6 +101,8 @@ export interface Ended {
   denials: Denial[];
   /** The number of all denied attempts. */
   denied: number;
+  /** The first different uses of secrets. */
+  secrets: SecretUse[];
   /** The counts of all changes; `null` without a receipt. */
   receipt: ChangeCounts | null;
   receiptState: Receipt['state'] | null;

@@ -1,4 +1,4 @@
-import type { BashUsage, ChangeCounts, Denial, DenialGrant, GitChange } from 'agent-bash';
+import type { BashUsage, ChangeCounts, Denial, DenialGrant, GitChange, SecretUse } from 'agent-bash';
 import type { Changed, Ended, EndState } from './protocol.ts';
 import {
   decimalOrNull,
@@ -39,6 +39,7 @@ export function readEnd(given: Fields): Ended {
     taskId: textOrNull(given.taskId),
     denials: list(given.denials, denial),
     denied: number(given.denied),
+    secrets: list(given.secrets, secretUse),
     receipt: given.receipt ? counts(fields(given.receipt)) : null,
     receiptState: given.receipt ? oneOf(given.receiptState, ['known', 'partial', 'unknown'], 'unknown') : null,
     receiptWhy: textOrNull(given.receiptWhy),
@@ -69,6 +70,18 @@ function denial({ kind, target, program, count, grant }: Fields): Denial {
     program: text(program),
     count: number(count),
     grant: grant ? grantOf(fields(grant)) : null,
+  };
+}
+
+function secretUse({ name, host, method, path, count, status, refused }: Fields): SecretUse {
+  return {
+    name: text(name),
+    host: text(host),
+    method: text(method),
+    path: text(path),
+    count: number(count),
+    status: numberOrNull(status),
+    refused: textOrNull(refused),
   };
 }
 

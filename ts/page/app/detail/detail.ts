@@ -16,6 +16,7 @@ import { changesPart } from './changes.ts';
 import { Confirm } from './confirm.ts';
 import { deniedPart } from './denied.ts';
 import { type Fact, factList, factsOfEntry, factsOfRun } from './facts.ts';
+import { secretsPart } from './secrets.ts';
 import { undoItems, undoText } from './undo.ts';
 
 /** Age in ms from which Stop asks for a confirmation. */
@@ -262,7 +263,9 @@ export class Detail {
     if (this.#parts.dataset.key !== key || this.pane.element.parentElement !== this.#parts) {
       this.#parts.dataset.key = key;
       const parts =
-        live && end ? [deniedPart(end), changesPart(live.run, end, home)].filter((part) => part !== null) : [];
+        live && end
+          ? [deniedPart(end), secretsPart(end), changesPart(live.run, end, home)].filter((part) => part !== null)
+          : [];
       this.#body.classList.toggle('long', parts.length > 0);
       this.#parts.className = 'rest';
       arrange(this.#parts, [...parts, this.pane.element]);

@@ -11,9 +11,10 @@ use serde::Serialize;
 use super::super::run_description::{cut, without_secrets};
 use super::{
     ReportedGrant, RunChangeKind, RunChanges, RunDenial, RunDenials, RunFileChange, RunGitChange, RunResourceUsage,
+    RunSecretUse,
     UndoExtent,
 };
-use confine_policy::{CommandDenials, SuggestedGrant};
+use confine_policy::{CommandDenials, CountedSecretUse, SuggestedGrant};
 use ledger::in_milliseconds;
 use receipt::recording::RunUndoCoverage;
 use receipt::{ReceiptCompleteness, RunReceipt};
@@ -38,7 +39,19 @@ impl From<ResourceUsage> for RunResourceUsage {
 
 impl From<&CommandDenials> for RunDenials {
     fn from(denials: &CommandDenials) -> Self {
-        Self { denials: DENIALS.take_fitting(denials.listed.iter().map(RunDenial::from)), denied: denials.total }
+        Self {
+            denials: DENIALS.take_fitting(denials.listed.iter().map(RunDenial::from)),
+            denied: denials.total,
+            secrets: OTHERS.take_fitting(denials.secrets.0.iter().map(RunSecretUse::from)),
+        }
+    }
+}
+
+impl From<&CountedSecretUse> for RunSecretUse {
+    fn from(of: &CountedSecretUse) -> Self {
+        let CountedSecretUse { name, host, method, path, count, status, refused } = of.clone();
+        let path = without_secrets(&path);
+        Self { name, host, method, path, count, status, refused }
     }
 }
 

@@ -64,13 +64,34 @@ pub struct RunResourceUsage {
     pub max_rss_bytes: u64,
 }
 
-/// The denials of a run.
+/// The denials of a run, and the uses of its secrets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunDenials {
     /// The first denials, with equal attempts counted as one.
     pub denials: Vec<RunDenial>,
     /// Number of all denied attempts.
     pub denied: u64,
+    /// The first uses of secrets.
+    pub secrets: Vec<RunSecretUse>,
+}
+
+/// Equal requests with a secret, as in `BashResult.confinement`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunSecretUse {
+    /// The name of the secret.
+    pub name: String,
+    /// The host, with its port unless that is 443.
+    pub host: String,
+    /// The method.
+    pub method: String,
+    /// The path, without its query.
+    pub path: String,
+    /// Number of these requests.
+    pub count: u64,
+    /// The status of the host's answer. `None`: there was none.
+    pub status: Option<u16>,
+    /// Why the secret was not put in. `None`: it was.
+    pub refused: Option<String>,
 }
 
 /// Equal attempts that were denied, as in `BashResult.confinement`.
