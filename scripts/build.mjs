@@ -7,6 +7,7 @@
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { muslCompiler } from './machines/zig.mjs';
 import { addon, here, hostProgram, supervisor, targetOf, triple } from './platform.mjs';
 import { isMain, main, root, run, tool } from './process.mjs';
 import { Stamp } from './stamp.mjs';
@@ -83,8 +84,8 @@ export const native = {
 };
 
 /**
- * Builds the program for other machines, static, with the musl and the linker that come with Rust. Resolves to its
- * path.
+ * Builds the program for other machines, static, with the musl and the linker that come with Rust, and with zig for C
+ * where this system has no compiler for it. Resolves to its path.
  *
  * - `arch`: the processor there, as Node names it. Default: that of this machine
  * - `quick`: with the profile that compiles fastest
@@ -116,7 +117,8 @@ export async function program({ arch = process.arch, quick = false, ...options }
     '--bin',
     hostProgram,
   ];
-  await run('cargo', args, { ...options, env: { ...env, ...options.env, RUSTFLAGS: flags.join(' ') } });
+  const compiler = await muslCompiler(target);
+  await run('cargo', args, { ...options, env: { ...env, ...compiler, ...options.env, RUSTFLAGS: flags.join(' ') } });
   return join(directory, target, quick ? 'debug' : 'host', hostProgram);
 }
 

@@ -5,7 +5,7 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { addon, GLIBC, hostProgram, supervisor, targetOf } from '../platform.mjs';
+import { addon, GLIBC, hostProgram, supervisor, targetOf, triple } from '../platform.mjs';
 import { isMain, main, root, run } from '../process.mjs';
 import { addStandardLibrary } from '../toolchain.mjs';
 
@@ -27,6 +27,23 @@ async function zig() {
   const wanted = Object.entries(ZIG).map(([name, version]) => `${name}==${version}`);
   await run(join(bin, 'python3'), ['-m', 'pip', 'install', '--quiet', ...wanted], options);
   return bin;
+}
+
+/**
+ * The environment by which build scripts compile C for a target with musl, as the cryptography of secrets needs it. Empty
+ * where this system has a compiler for that.
+ */
+export async function muslCompiler(target) {
+  const gcc = `${target.split('-')[0]}-linux-musl-gcc`;
+  const { code } = await run('sh', ['-c', `command -v ${gcc}`], { output: 'keep', allowFailure: true });
+  if (triple === target || code === 0) return {};
+  const bin = await zig();
+  const [words, name] = [`${join(bin, 'cargo-zigbuild')} zig`, target.replaceAll('-', '_')];
+  return {
+    CARGO_ZIGBUILD_ZIG_PATH: join(bin, 'python-zig'),
+    [`CC_${name}`]: `${words} cc -- -fno-sanitize=all -target ${target.replace('-unknown', '')}`,
+    [`AR_${name}`]: `${words} ar`,
+  };
 }
 
 /** The environment and the words by which cargo builds for a platform, and cargo's name of its target. */
