@@ -46,7 +46,7 @@ const CLIENT = `
   })();
 `;
 
-/** Times in milliseconds of first requests, of later ones, and of downloads of \`bytes\`, opened and relayed in turns. */
+/** Times in ms of first requests, of later ones, and of downloads of `bytes`, opened and relayed in turns. */
 async function secretRequests(rounds, count, bytes) {
   const of = (name) => readFileSync(FIXTURES + name);
   const server = new Worker(SERVER, { eval: true, workerData: { key: of('key.pem'), cert: of('certificate.pem') } });

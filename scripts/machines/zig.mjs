@@ -30,8 +30,8 @@ async function zig() {
 }
 
 /**
- * The environment by which build scripts compile C for a target with musl, as the cryptography of secrets needs it. Empty
- * where this system has a compiler for that.
+ * The environment by which build scripts compile C for a target with musl, as the cryptography of secrets needs it.
+ * Empty where this system has a compiler for that.
  */
 export async function muslCompiler(target) {
   const gcc = `${target.split('-')[0]}-linux-musl-gcc`;

@@ -11,8 +11,7 @@ use serde::Serialize;
 use super::super::run_description::{cut, without_secrets};
 use super::{
     ReportedGrant, RunChangeKind, RunChanges, RunDenial, RunDenials, RunFileChange, RunGitChange, RunResourceUsage,
-    RunSecretUse,
-    UndoExtent,
+    RunSecretUse, UndoExtent,
 };
 use confine_policy::{CommandDenials, CountedSecretUse, SuggestedGrant};
 use ledger::in_milliseconds;
