@@ -64,7 +64,8 @@ pub fn policy_beside(
     hidden.extend(undo_store_paths(raw, &root, (&write, &read), host));
     // A path that is a link now may be a file later.
     let hide = hidden.iter().flat_map(|entry| [entry.path.clone(), without_dots(&entry.named)]);
-    let hide = outermost_paths(hide.collect());
+    // Commands reach the agent through the gate alone.
+    let hide = outermost_paths(hide.chain(ssh.iter().map(|ssh| ssh.agent.clone())).collect());
     let policy = ConfinementPolicy {
         read,
         expose: exposed_ports(raw, &network)?,
