@@ -448,6 +448,6 @@ describe('the program', () => {
       cost: expect.stringMatching(/; AGENT_BASH_NAMESPACES=off turns namespaces off: unset that variable$/),
     });
     const parts = checks.filter(({ name }) => name.startsWith('confine-') && name !== 'confine-way');
-    expect(parts.map(({ state }) => state)).toEqual(Array(5).fill('ok'));
+    expect(parts.map(({ state }) => state)).toEqual(Array(6).fill('ok'));
   });
 });

@@ -61,7 +61,10 @@ async function secretRequests(rounds, count, bytes) {
   };
   const found = Object.fromEntries(Object.keys(sessions).map((way) => [way, { first: [], later: [], download: [] }]));
   const run = async (session, command, input) => {
-    const { stdout, stderr, exitCode } = await session.run(command, { timeoutMs: 120_000, ...(input && { stdin: input }) });
+    const { stdout, stderr, exitCode } = await session.run(command, {
+      timeoutMs: 120_000,
+      ...(input && { stdin: input }),
+    });
     if (exitCode !== 0) throw new Error(stderr);
     return stdout;
   };

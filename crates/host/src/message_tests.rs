@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
-use confine_policy::{CommandDenials, DenialKind, SuggestedGrant};
+use confine_policy::{CommandDenials, CountedSecretUse, DenialKind, SuggestedGrant};
 use ledger::{Actor, LedgerRunState as EndState};
 use protocol::EndedBy;
 use receipt::recording::RunUndoCoverage;
@@ -146,7 +146,20 @@ fn denials() -> CommandDenials {
     denials.add(DenialKind::Network, host, "npm", Some(SuggestedGrant::Host(host.into())));
     denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(SuggestedGrant::Expose(3000)));
     denials.add(DenialKind::Syscall, "mount", "mount", None);
+    denials.secrets.add(use_of("/package"));
     denials
+}
+
+fn use_of(path: &str) -> CountedSecretUse {
+    CountedSecretUse {
+        name: "NPM_TOKEN".into(),
+        host: "registry.example".into(),
+        method: "PUT".into(),
+        path: path.into(),
+        count: 1,
+        status: Some(201),
+        refused: None,
+    }
 }
 
 fn receipt() -> RunReceipt {
@@ -243,6 +256,7 @@ fn the_largest_end_fits_into_a_line() {
     let mut receipt = receipt();
     for at in 0..99 {
         denials.add(DenialKind::Write, &text(at), "tee", Some(SuggestedGrant::Write(text(at))));
+        denials.secrets.add(use_of(&text(at)));
         let change = receipt::FileChange { path: text(at).into(), ..receipt.created[0].clone() };
         receipt.created.push(change.clone());
         receipt.modified.push(change.clone());
