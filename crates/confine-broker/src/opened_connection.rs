@@ -2,12 +2,15 @@
 
 use std::io;
 use std::net;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, recv};
 use rustls::AlertDescription;
 use rustls::server::Acceptor;
 use tokio::net::TcpStream;
@@ -82,6 +85,9 @@ async fn serve(connection: TlsConnection, parts: &Arc<BrokerParts>) -> io::Resul
     let upstream = timeout(GREETING, UpstreamConnection::connect(server, &name, &offered, &parts.configs)).await?;
     let protocol = upstream.protocol();
     let config = parts.authority.server(&name, protocol).map_err(io::Error::other)?;
+    if has_ended(&hello.io) {
+        return Ok(());
+    }
     let stream = match timeout(GREETING, hello.into_stream(config)).await? {
         Ok(stream) => stream,
         Err(error) => {
@@ -110,8 +116,14 @@ fn protocols<'a>(offered: Option<impl Iterator<Item = &'a [u8]>>) -> Vec<HttpPro
     if known.is_empty() { vec![HttpProtocol::Http1] } else { known }
 }
 
+/// Returns whether a program has closed its side, as when it was killed before it could see the certificate.
+fn has_ended(client: &TcpStream) -> bool {
+    let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+    matches!(recv(client.as_raw_fd(), &mut [0], flags), Ok(0) | Err(Errno::ECONNRESET))
+}
+
 /// Returns whether a program has ended a handshake because it does not trust the certificate. Some, like Java's
-/// `HttpClient`, end it without a word.
+/// `HttpClient`, end it without an alert.
 fn is_distrust(error: &io::Error) -> bool {
     if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
     {

@@ -165,12 +165,25 @@ fn a_program_that_ends_the_handshake_without_a_word_is_told() {
         let fixture = with(&[b"http/1.1"]);
         let mut stream = fixture.tls(&[b"http/1.1"]);
         stream.conn.write_tls(&mut stream.sock).expect("written");
-        // What is left unread resets the connection.
+        // A connection is reset if something was not read.
         let mut answer = vec![0; if with_reset { 10 } else { 10_000 }];
         assert!(stream.sock.read(&mut answer).expect("an answer") > 0);
         drop(stream);
         assert_distrust_is_told(&fixture);
     }
+}
+
+#[test]
+fn a_program_that_ends_before_it_sees_a_certificate_distrusts_nothing() {
+    let fixture = with(&[b"http/1.1"]);
+    for _ in 0..20 {
+        let mut stream = fixture.tls(&[b"http/1.1"]);
+        stream.conn.write_tls(&mut stream.sock).expect("written");
+        stream.sock.shutdown(std::net::Shutdown::Write).expect("ended");
+        // The connection ends without an answer.
+        assert_eq!(stream.sock.read(&mut [0; 10]).unwrap_or(0), 0);
+    }
+    assert!(fixture.events().is_empty(), "{:?}", fixture.events());
 }
 
 #[test]
