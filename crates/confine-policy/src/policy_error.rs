@@ -179,6 +179,9 @@ pub enum PolicyFault {
     /// The directory for the file of a secret does not exist.
     #[error("has a file whose directory does not exist; create it before the command starts")]
     NoPlaceForFile,
+    /// The file of a secret is a directory.
+    #[error("has a directory as its file; name a file in it")]
+    DirectoryForFile,
     /// The file of a secret does not exist, in a directory that commands may change.
     #[error("has a file that does not exist, in a directory that commands may change; create it first")]
     NewFileInWriteRoot,

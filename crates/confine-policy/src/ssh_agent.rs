@@ -151,7 +151,7 @@ struct KnownHostKeys {
 }
 
 impl KnownHostKeys {
-    /// Reads files. A line that is none, or that names an authority, is left out.
+    /// Reads files. Lines that cannot be read, and keys of authorities, are left out.
     fn of(files: &[String]) -> Self {
         // One line of another kind must not hide the others.
         let lines = files.iter().flat_map(|text| text.lines()).flat_map(|line| KnownHosts::new(line).flatten());

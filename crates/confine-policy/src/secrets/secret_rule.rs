@@ -286,6 +286,9 @@ fn secret_file(
     host: &impl PolicyEnvironment,
 ) -> Result<(PathBuf, String), PolicyFault> {
     let named = expand_entry(path, homes)?.into_iter().next().ok_or(PolicyFault::NoHome)?;
+    if host.resolve(&named).is_ok_and(|found| host.is_directory(&found)) {
+        return Err(PolicyFault::DirectoryForFile);
+    }
     let content = match (&raw.template, &raw.value.text) {
         (Some(template), _) => {
             let mark = format!("${{{name}}}");
@@ -339,6 +342,7 @@ mod tests {
             ("T", r#","file":"/tmp/x","template":"x""#, "${NAME}"),
             ("T", r#","file":"/etc/hostname""#, "does not hold"),
             ("T", r#","file":"/none/x""#, "cannot be read"),
+            ("T", r#","file":"/","template":"${T}""#, "has a directory"),
             ("T", r#","file":"x","template":"${T}""#, "is relative"),
         ] {
             let error = made(name, raw(more)).expect_err(more);
