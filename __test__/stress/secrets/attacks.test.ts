@@ -148,7 +148,7 @@ class Raid {
 
   /** Makes the attempts of a plan, each an entry of `client.py`. Returns what each got. */
   async make(plan: { id: string; [key: string]: unknown }[], env?: Record<string, string>) {
-    copyFileSync(join(support, 'client.py'), join(this.place, 'client.py'));
+    for (const name of ['client.py', 'hpack.py']) copyFileSync(join(support, name), join(this.place, name));
     writeFileSync(join(this.place, 'plan.json'), JSON.stringify(plan));
     const result = await this.run('python3 client.py plan.json out', env);
     expect(result.stdout, result.stderr).toContain(`done ${plan.length}`);

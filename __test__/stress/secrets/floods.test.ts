@@ -104,7 +104,9 @@ describe.runIf(process.platform === 'linux')('a flood in a world', () => {
       });
       const [raw, h2] = [await rawHost(answers, new Map()), await http2Host(answers2, new Map())];
       const place = folder();
-      copyFileSync(join(import.meta.dirname, 'support', 'flood.py'), join(place, 'flood.py'));
+      for (const name of ['flood.py', 'hpack.py']) {
+        copyFileSync(join(import.meta.dirname, 'support', name), join(place, name));
+      }
       const running = worlds({
         cwd: place,
         safety: 'off',

@@ -1,6 +1,8 @@
 """Makes the attempts of a plan over sockets, and writes all that comes back into one file each."""
 import base64, bz2, functools, json, lzma, os, socket, ssl, sys, threading, time, urllib.parse, zlib
 
+from hpack import integer
+
 plan, out = json.load(open(sys.argv[1])), sys.argv[2]
 os.makedirs(out, exist_ok=True)
 
@@ -22,18 +24,6 @@ def filled(text):
         }.items():
             text = text.replace("{" + name + form + "}", make(value))
     return text.encode("latin-1")
-
-
-def integer(number, bits, first=0):
-    """An integer of HPACK."""
-    most = (1 << bits) - 1
-    if number < most:
-        return bytes([first | number])
-    found, number = [first | most], number - most
-    while number >= 128:
-        found.append(number % 128 | 128)
-        number //= 128
-    return bytes(found + [number])
 
 
 def block(headers):

@@ -1,22 +1,13 @@
 """Makes hostile requests over many connections at once, and keeps the connections open until all were made."""
 import os, resource, selectors, socket, ssl, sys, threading, time
 
+from hpack import integer
+
 kind, host, port, connections, requests = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
 resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 token = os.environ["TOKEN"]
 http2 = kind.startswith("h2")
 each = max(1, requests // connections)
-
-
-def integer(number, bits, first=0):
-    most = (1 << bits) - 1
-    if number < most:
-        return bytes([first | number])
-    found, number = [first | most], number - most
-    while number >= 128:
-        found.append(number % 128 | 128)
-        number //= 128
-    return bytes(found + [number])
 
 
 def block(*headers):
