@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::super::run_description::{cut, without_secrets};
 use super::{
     ReportedGrant, RunChangeKind, RunChanges, RunDenial, RunDenials, RunFileChange, RunGitChange, RunResourceUsage,
-    RunSecretUse, UndoExtent,
+    UndoExtent,
 };
 use confine_policy::{CommandDenials, CountedSecretUse, SuggestedGrant};
 use ledger::in_milliseconds;
@@ -41,17 +41,14 @@ impl From<&CommandDenials> for RunDenials {
         Self {
             denials: DENIALS.take_fitting(denials.listed.iter().map(RunDenial::from)),
             denied: denials.total,
-            secrets: OTHERS.take_fitting(denials.secrets.0.iter().map(RunSecretUse::from)),
+            secrets: OTHERS.take_fitting(denials.secrets.0.iter().map(without_secret_path)),
         }
     }
 }
 
-impl From<&CountedSecretUse> for RunSecretUse {
-    fn from(of: &CountedSecretUse) -> Self {
-        let CountedSecretUse { name, host, method, path, count, status, refused } = of.clone();
-        let path = without_secrets(&path);
-        Self { name, host, method, path, count, status, refused }
-    }
+/// Returns a use without the secrets that its path may hold.
+fn without_secret_path(of: &CountedSecretUse) -> CountedSecretUse {
+    CountedSecretUse { path: without_secrets(&of.path), ..of.clone() }
 }
 
 impl From<&confine_policy::DeniedOperation> for RunDenial {

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use confine_policy::CountedSecretUse;
 use protocol::EndedBy;
 use protocol::task::now_ms;
 use receipt::ReceiptCounts;
@@ -72,26 +73,7 @@ pub struct RunDenials {
     /// Number of all denied attempts.
     pub denied: u64,
     /// The first uses of secrets.
-    pub secrets: Vec<RunSecretUse>,
-}
-
-/// Equal requests with a secret, as in `BashResult.confinement`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct RunSecretUse {
-    /// The name of the secret.
-    pub name: String,
-    /// The host, with its port unless that is 443.
-    pub host: String,
-    /// The method.
-    pub method: String,
-    /// The path, without its query.
-    pub path: String,
-    /// Number of these requests.
-    pub count: u64,
-    /// The status of the host's answer. `None`: there was none.
-    pub status: Option<u16>,
-    /// Why the secret was not put in. `None`: it was.
-    pub refused: Option<String>,
+    pub secrets: Vec<CountedSecretUse>,
 }
 
 /// Equal attempts that were denied, as in `BashResult.confinement`.
