@@ -32,10 +32,7 @@ const PACKAGES = {
   'xz-utils': () => onPath('xz'),
 };
 
-/**
- * Those that only stress needs: login shells, servers, clients of containers and pods with what they run, and programs
- * that use secrets.
- */
+/** Those that only stress needs: login shells, servers, clients of containers and pods, programs that use secrets. */
 const STRESS_PACKAGES = {
   apache2: () => existsSync('/usr/sbin/apache2'),
   aria2: () => onPath('aria2c'),

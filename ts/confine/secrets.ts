@@ -12,7 +12,10 @@ const SECRET: Check = fields<Secret>({
   // The value is in no message.
   value: (value, name) => {
     if (typeof value !== 'string' && typeof value !== 'function') {
-      throw new BashError('ERR_BASH_INVALID_ARG', `${name}: a ${typeof value} is neither a string nor a function`);
+      throw new BashError(
+        'ERR_BASH_INVALID_ARG',
+        `${name} is neither a string nor a function, but of type ${typeof value}`,
+      );
     }
   },
   hosts: strings,

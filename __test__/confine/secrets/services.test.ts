@@ -58,7 +58,7 @@ describe.runIf(process.platform === 'linux')('a file with a secret', () => {
       { HOME: home, ...env },
     );
     expect(stdout.match(/^machine a.test password ghp_[A-Za-z0-9]{36}$/gm)).toHaveLength(
-      // What cp opens is not what it has looked at, so it copies nothing.
+      // cp compares the file that it opened with the one that it looked at, and copies nothing.
       way === 'namespaces' ? 7 : 6,
     );
     expect(stdout).not.toContain(VALUE.slice(4));

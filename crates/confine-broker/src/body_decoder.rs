@@ -14,7 +14,7 @@ use super::memory_budget::{BudgetShare, MemoryBudget};
 /// The bytes that brotli gives at once. The other decoders have buffers of 32 and 128 KiB.
 const PIECE: usize = 64 * 1024;
 
-/// The memory of a decoder without what it has opened.
+/// The memory that a decoder takes besides its window.
 const OWN_MEMORY: usize = 64 * 1024;
 
 /// The largest window of zstd in HTTP: 8 MiB (RFC 9659, 3).

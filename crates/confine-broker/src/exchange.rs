@@ -240,8 +240,8 @@ impl OpenedExchanges {
         Ok(Response::from_parts(parts, SecretBody::of(body).opened_by(decoder).replacing(texts, None)))
     }
 
-    /// Returns a part of a small answer. A part of a value would not be recognized, so the whole is asked for. It is
-    /// given as a whole if nobody knows which part the host has given.
+    /// Returns a part of a small answer. A part of a value would not be recognized, so the whole is asked for. The
+    /// program gets the whole if the host did not say which part it has given.
     async fn part_of(
         self: &Arc<Self>,
         range: Option<AnsweredRange>,
@@ -400,7 +400,7 @@ fn clean_head(answer: &mut http::response::Parts, texts: Option<&TextReplacement
     }
 }
 
-/// Checks that the body of an answer is not compressed on its way, which nobody asked for.
+/// Refuses an answer with a transfer coding other than `chunked`. No request asks for one.
 fn check_transfer(headers: &HeaderMap) -> Result<(), RefusedRequest> {
     let codings =
         headers.get_all(TRANSFER_ENCODING).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));

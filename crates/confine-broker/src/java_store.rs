@@ -14,8 +14,8 @@ const TRUSTED: [u8; 4] = [0, 0, 0, 2];
 /// The password that Java's own store has. It hides nothing.
 const PASSWORD: &str = "changeit";
 
-/// Returns a store with the certificates of a PEM. A certificate that is none would make the store unreadable, and is
-/// left out.
+/// Returns a store with the certificates of a PEM, without those that cannot be read: one would make the whole store
+/// unreadable.
 pub fn java_store(pem: &[u8]) -> Vec<u8> {
     let (mut seen, mut roots) = (HashSet::new(), RootCertStore::empty());
     let all = CertificateDer::pem_slice_iter(pem).flatten();

@@ -27,19 +27,19 @@ pub const HOST: &str = "api.example";
 
 /// A request as the host got it.
 #[derive(Debug, Clone)]
-pub struct ReceivedRequest {
+pub struct RequestAtHost {
     pub line: String,
     pub headers: HashMap<String, String>,
     pub body: Vec<u8>,
 }
 
 /// What the host answers.
-pub type Answering = Arc<dyn Fn(&ReceivedRequest) -> Response<Full<Bytes>> + Send + Sync>;
+pub type Answering = Arc<dyn Fn(&RequestAtHost) -> Response<Full<Bytes>> + Send + Sync>;
 
 /// A broker with a host.
 pub struct BrokerFixture {
     pub broker: SecretBroker,
-    pub received: Arc<Mutex<Vec<ReceivedRequest>>>,
+    pub received: Arc<Mutex<Vec<RequestAtHost>>>,
     events: Arc<Mutex<Vec<BrokerEvent>>>,
     host: SocketAddr,
 }
@@ -111,7 +111,7 @@ pub fn host_tls(protocols: &[&[u8]]) -> (CertificateDer<'static>, ServerConfig) 
     (der, config)
 }
 
-async fn received_of(request: Request<Incoming>) -> ReceivedRequest {
+async fn received_of(request: Request<Incoming>) -> RequestAtHost {
     let (parts, body) = request.into_parts();
     let headers = parts
         .headers
@@ -119,11 +119,11 @@ async fn received_of(request: Request<Incoming>) -> ReceivedRequest {
         .map(|(name, value)| (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
     let headers = headers.collect();
     let body = body.collect().await.map(|body| body.to_bytes().to_vec()).unwrap_or_default();
-    ReceivedRequest { line: format!("{} {}", parts.method, parts.uri), headers, body }
+    RequestAtHost { line: format!("{} {}", parts.method, parts.uri), headers, body }
 }
 
 /// Serves HTTPS at a port of the loopback.
-fn serve_host(config: ServerConfig, received: Arc<Mutex<Vec<ReceivedRequest>>>, answer: Answering) -> SocketAddr {
+fn serve_host(config: ServerConfig, received: Arc<Mutex<Vec<RequestAtHost>>>, answer: Answering) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     listener.set_nonblocking(true).expect("set");
@@ -276,7 +276,7 @@ impl BrokerFixture {
     }
 
     /// Returns the last request that the host got.
-    pub fn last(&self) -> ReceivedRequest {
+    pub fn last(&self) -> RequestAtHost {
         self.received.lock().expect("no panic").last().cloned().expect("a request")
     }
 
