@@ -38,7 +38,7 @@ export interface Page {
 }
 
 /**
- * A server of HTTP/1.1 and HTTP/2 over TLS that echoes each request, and keeps a list of them. `/x.git` needs a password.
+ * A server of HTTP/1.1 and HTTP/2 over TLS that echoes and keeps each request. `/x.git` needs a password.
  * `pages` has other answers, by their paths.
  */
 export async function secretHost(

@@ -25,8 +25,8 @@ impl FileCovers {
         self.0.push(FileCover { at, id, cover });
     }
 
-    /// Returns the cover of the file at a path without links, or with this device and inode. An `id` of `None`: the file
-    /// does not exist.
+    /// Returns the cover of the file at a path without links, or with this device and inode. `None`: the file does not
+    /// exist.
     pub fn of(&self, path: &Path, id: Option<(u64, u64)>) -> Option<&Path> {
         let found = self.0.iter().find(|cover| cover.at == path || (id.is_some() && cover.id == id))?;
         Some(&found.cover)
