@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFil
 import { join } from 'node:path';
 import type { Confinement } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { AUTHORITY, HOST } from '../../confine/secrets/support.ts';
+import { AUTHORITY, HOST, ways } from '../../confine/secrets/support.ts';
 import { folder, host as nodeHost } from '../../support/index.ts';
 import { answers } from './attempts/answers.ts';
 import { connections } from './attempts/connections.ts';
@@ -51,6 +51,9 @@ class Raid {
   readonly answers2 = new Map<string, Answer2>();
   readonly place = folder();
   #hosts: Listener[] = [];
+
+  /** `way`: the environment of a host that confines in one way. */
+  constructor(readonly way: NodeJS.ProcessEnv) {}
 
   async open() {
     this.answers.set('echo', ({ head }) => ok([], head));
@@ -140,7 +143,7 @@ class Raid {
     };
     const running = nodeHost(
       `console.log(JSON.stringify(await bash(${JSON.stringify(command)}, ${JSON.stringify(options)})));`,
-      { env: { SSL_CERT_FILE: AUTHORITY } },
+      { env: { SSL_CERT_FILE: AUTHORITY, ...this.way } },
     );
     const result = (await running.says(/^(\{.*\})\n/m, LONGEST))[1] ?? '';
     return JSON.parse(result) as Ran;
@@ -179,155 +182,161 @@ function filesWithValues(directory: string, except: string[] = []): string[] {
   });
 }
 
-describe.runIf(process.platform === 'linux')('a value of a secret is not given away', { timeout: 280_000 }, () => {
-  test(`by ${answers.length} answers`, async () => {
-    const raid = await new Raid().open();
-    const [port] = raid.ports;
-    for (const { name, answer } of answers) raid.answers.set(idOf(name), answer);
-    const plan = answers.map(({ name, method = 'GET', more = [] }) => {
-      const lines = [`${method} /${idOf(name)} HTTP/1.1`, `Host: {HOST}`, 'X-Key: {TOKEN}', 'X-Aws: {AWS}', ...more];
-      return { id: idOf(name), host: HOST, port, wait: 2, send: [raid.filled(`${lines.join('\r\n')}\r\n\r\n`)] };
+describe.runIf(process.platform === 'linux').each(ways)(
+  'with %s a value is not given away',
+  { timeout: 280_000 },
+  (_, way) => {
+    test(`by ${answers.length} answers`, async () => {
+      const raid = await new Raid(way).open();
+      const [port] = raid.ports;
+      for (const { name, answer } of answers) raid.answers.set(idOf(name), answer);
+      const plan = answers.map(({ name, method = 'GET', more = [] }) => {
+        const lines = [`${method} /${idOf(name)} HTTP/1.1`, `Host: {HOST}`, 'X-Key: {TOKEN}', 'X-Aws: {AWS}', ...more];
+        return { id: idOf(name), host: HOST, port, wait: 2, send: [raid.filled(`${lines.join('\r\n')}\r\n\r\n`)] };
+      });
+      const got = await raid.make(plan);
+      // Each host has had the value, so each attempt was one.
+      const idle = plan.filter(({ id }) => raid.seen.get(id)?.key !== TOKEN || raid.seen.get(id)?.aws !== AWS);
+      expect(idle.map(({ id }) => id)).toEqual([]);
+      const unpromised = answers.filter((one) => one.unpromised).map(({ name }) => idOf(name));
+      raid.check(got, unpromised);
     });
-    const got = await raid.make(plan);
-    // Each host has had the value, so each attempt was one.
-    const idle = plan.filter(({ id }) => raid.seen.get(id)?.key !== TOKEN || raid.seen.get(id)?.aws !== AWS);
-    expect(idle.map(({ id }) => id)).toEqual([]);
-    const unpromised = answers.filter((one) => one.unpromised).map(({ name }) => idOf(name));
-    raid.check(got, unpromised);
-  });
 
-  test('by parts of an answer', async () => {
-    const raid = await new Raid().open();
-    const [port] = raid.ports;
-    const text = ({ key }: Heard) => `${'-'.repeat(33)}token=${key}\n${'+'.repeat(40)}`;
-    const part = (heard: Heard) => {
-      const whole = text(heard);
-      const [, first, last] = /(\d+)-(\d*)/.exec(heard.range) ?? [];
-      if (first === undefined) return { whole, bytes: whole, first: 0, last: whole.length - 1 };
-      const end = Math.min(last ? Number(last) : whole.length - 1, whole.length - 1);
-      return { whole, bytes: whole.slice(Number(first), end + 1), first: Number(first), last: end };
-    };
-    const ranges: [name: string, line: (of: ReturnType<typeof part>) => string[]][] = [
-      ['ranges', ({ first, last, whole }) => [`Content-Range: bytes ${first}-${last}/${whole.length}`]],
-      ['ranges of an unknown whole', ({ first, last }) => [`Content-Range: bytes ${first}-${last}/*`]],
-      ['ranges with capitals', ({ first, last, whole }) => [`Content-Range: Bytes ${first}-${last}/${whole.length}`]],
-      ['ranges that are not named', () => []],
-      ['ranges that lie', ({ whole }) => [`Content-Range: bytes 0-3/${whole.length}`]],
-      ['ranges of several parts', () => ['Content-Type: multipart/byteranges; boundary=B']],
-      [
-        'ranges in gzip',
-        ({ first, last, whole }) => [
-          `Content-Range: bytes ${first}-${last}/${whole.length}`,
-          'Content-Encoding: identity',
+    test('by parts of an answer', async () => {
+      const raid = await new Raid(way).open();
+      const [port] = raid.ports;
+      const text = ({ key }: Heard) => `${'-'.repeat(33)}token=${key}\n${'+'.repeat(40)}`;
+      const part = (heard: Heard) => {
+        const whole = text(heard);
+        const [, first, last] = /(\d+)-(\d*)/.exec(heard.range) ?? [];
+        if (first === undefined) return { whole, bytes: whole, first: 0, last: whole.length - 1 };
+        const end = Math.min(last ? Number(last) : whole.length - 1, whole.length - 1);
+        return { whole, bytes: whole.slice(Number(first), end + 1), first: Number(first), last: end };
+      };
+      const ranges: [name: string, line: (of: ReturnType<typeof part>) => string[]][] = [
+        ['ranges', ({ first, last, whole }) => [`Content-Range: bytes ${first}-${last}/${whole.length}`]],
+        ['ranges of an unknown whole', ({ first, last }) => [`Content-Range: bytes ${first}-${last}/*`]],
+        ['ranges with capitals', ({ first, last, whole }) => [`Content-Range: Bytes ${first}-${last}/${whole.length}`]],
+        ['ranges that are not named', () => []],
+        ['ranges that lie', ({ whole }) => [`Content-Range: bytes 0-3/${whole.length}`]],
+        ['ranges of several parts', () => ['Content-Type: multipart/byteranges; boundary=B']],
+        [
+          'ranges in gzip',
+          ({ first, last, whole }) => [
+            `Content-Range: bytes ${first}-${last}/${whole.length}`,
+            'Content-Encoding: identity',
+          ],
         ],
-      ],
-    ];
-    const forms: [name: string, lines: string, method?: string][] = [
-      ['', 'Range: bytes={RANGE}'],
-      [' in capitals', 'RANGE: BYTES={RANGE}'],
-      [' twice', 'Range: bytes={RANGE}\r\nRange: bytes=0-3'],
-      [' by If-Range', 'If-Range: "x"\r\nRange: bytes={RANGE}'],
-      [' of POST', 'Range: bytes={RANGE}\r\nContent-Length: 0', 'POST'],
-    ];
-    const plan = ranges.flatMap(([name, lines]) =>
-      forms.map(([form, line, method = 'GET']) => {
-        const id = idOf(name + form);
-        raid.answers.set(id, (heard) => {
-          const of = part(heard);
-          const partial = heard.range !== '';
-          return ok(partial ? lines(of) : [], of.bytes, partial ? '206 Partial Content' : '200 OK');
-        });
-        const send = [
-          raid.filled(
-            `${method} /${id} HTTP/1.1\r\nHost: {HOST}\r\nX-Key: {TOKEN}\r\nConnection: close\r\n${line}\r\n\r\n`,
-          ),
-        ];
-        return { id, host: HOST, port, wait: 1.5, ranges: 120, step: 15, send };
-      }),
-    );
-    const got = await raid.make(plan);
-    expect(plan.filter(({ id }) => raid.seen.get(id)?.key !== TOKEN)).toEqual([]);
-    raid.check(got);
-  });
-
-  test(`by ${requests.length} requests`, async () => {
-    const raid = await new Raid().open();
-    const [port] = raid.ports;
-    const foreign = await foreignStandIn(raid);
-    const plan = requests.map(({ name, send, pause }) => ({
-      id: idOf(name),
-      host: HOST,
-      port,
-      pause,
-      wait: 1.5,
-      send: send.map((piece) => raid.filled(piece)),
-    }));
-    raid.check(await raid.make(plan, { FOREIGN: foreign }));
-    expect(raid.secretHeard).toContain(TOKEN);
-    // No request that the host has got names another one, or has the value of another world.
-    expect(raid.otherHosts()).toEqual([]);
-    expect(raid.secretHeard).not.toContain(OTHER);
-  });
-
-  test(`by ${http2.length} connections of HTTP/2`, async () => {
-    const raid = await new Raid().open();
-    const [, port] = raid.ports;
-    for (const { name, answer } of http2) if (answer) raid.answers2.set(name.slice(4).replace(/\W+/g, '-'), answer);
-    const foreign = await foreignStandIn(raid);
-    const plan = http2.map(({ name, frames }) => ({
-      id: idOf(name),
-      host: HOST,
-      port,
-      alpn: ['h2'],
-      wait: 1.5,
-      frames: JSON.parse(raid.filled(JSON.stringify(frames))),
-    }));
-    raid.check(await raid.make(plan, { FOREIGN: foreign }));
-    expect(raid.secretHeard).toContain(TOKEN);
-    expect(raid.otherHosts()).toEqual([]);
-    expect(raid.secretHeard).not.toContain(OTHER);
-  });
-
-  test(`by ${connections.length} ways to a host`, async () => {
-    const raid = await new Raid().open();
-    const [raw, , leak, leakTls, other, plain] = raid.ports;
-    const ports = { secret: raw, leak, 'leak-tls': leakTls, other, plain };
-    const plan = connections.map(({ name, host = HOST, at = 'secret', send, before, ...more }) => ({
-      id: idOf(name),
-      host,
-      port: ports[at],
-      wait: 1.5,
-      ...more,
-      ...(before && { before: raid.filled(before) }),
-      send: (send ?? ['GET / HTTP/1.1\r\nHost: {HOST}\r\nX-Key: {TOKEN}\r\n\r\n']).map((piece) => raid.filled(piece)),
-    }));
-    raid.check(await raid.make(plan));
-  });
-
-  test(`by ${processes.length} deeds of processes`, async () => {
-    const raid = await new Raid().open();
-    compile(join(raid.place, 'reach'));
-    const deeds = processes.map(({ name, script }) => {
-      writeFileSync(join(raid.place, `${idOf(name)}.sh`), script);
-      return `timeout 30 bash ${idOf(name)}.sh >out/${idOf(name)} 2>&1`;
+      ];
+      const forms: [name: string, lines: string, method?: string][] = [
+        ['', 'Range: bytes={RANGE}'],
+        [' in capitals', 'RANGE: BYTES={RANGE}'],
+        [' twice', 'Range: bytes={RANGE}\r\nRange: bytes=0-3'],
+        [' by If-Range', 'If-Range: "x"\r\nRange: bytes={RANGE}'],
+        [' of POST', 'Range: bytes={RANGE}\r\nContent-Length: 0', 'POST'],
+      ];
+      const plan = ranges.flatMap(([name, lines]) =>
+        forms.map(([form, line, method = 'GET']) => {
+          const id = idOf(name + form);
+          raid.answers.set(id, (heard) => {
+            const of = part(heard);
+            const partial = heard.range !== '';
+            return ok(partial ? lines(of) : [], of.bytes, partial ? '206 Partial Content' : '200 OK');
+          });
+          const send = [
+            raid.filled(
+              `${method} /${id} HTTP/1.1\r\nHost: {HOST}\r\nX-Key: {TOKEN}\r\nConnection: close\r\n${line}\r\n\r\n`,
+            ),
+          ];
+          return { id, host: HOST, port, wait: 1.5, ranges: 120, step: 15, send };
+        }),
+      );
+      const got = await raid.make(plan);
+      expect(plan.filter(({ id }) => raid.seen.get(id)?.key !== TOKEN)).toEqual([]);
+      raid.check(got);
     });
-    // The host and the gate exist as long as this command runs, and the gate has the value.
-    const command = `mkdir out; curl -s -H "X-Key: $TOKEN" "https://$SECRET_HOST/echo"\n${deeds.join('\n')}\necho done`;
-    const result = await raid.run(command, { HOST_PID: `${process.pid}`, GATE_PID: `${process.pid + 1}` });
-    expect(result.stdout, result.stderr).toContain('done');
-    expect(raid.secretHeard).toContain(TOKEN);
-    expect(exposes(Buffer.from(JSON.stringify(result)))).toBe(false);
-    const got = new Map(
-      processes.map(({ name }): [string, Buffer] => {
-        const path = join(raid.place, 'out', idOf(name));
-        return [idOf(name), existsSync(path) ? readFileSync(path) : Buffer.alloc(0)];
-      }),
-    );
-    raid.check(got);
-    const taken = [...got].filter(([, bytes]) => bytes.includes('PWNED: descriptor') && !bytes.includes('of self'));
-    for (const [id, bytes] of taken) expect(strangers(bytes.toString()), id).toEqual([]);
-  });
-});
+
+    test(`by ${requests.length} requests`, async () => {
+      const raid = await new Raid(way).open();
+      const [port] = raid.ports;
+      const foreign = await foreignStandIn(raid);
+      const plan = requests.map(({ name, send, pause }) => ({
+        id: idOf(name),
+        host: HOST,
+        port,
+        pause,
+        wait: 1.5,
+        send: send.map((piece) => raid.filled(piece)),
+      }));
+      raid.check(await raid.make(plan, { FOREIGN: foreign }));
+      expect(raid.secretHeard).toContain(TOKEN);
+      // No request that the host has got names another one, or has the value of another world.
+      expect(raid.otherHosts()).toEqual([]);
+      expect(raid.secretHeard).not.toContain(OTHER);
+    });
+
+    test(`by ${http2.length} connections of HTTP/2`, async () => {
+      const raid = await new Raid(way).open();
+      const [, port] = raid.ports;
+      for (const { name, answer } of http2) if (answer) raid.answers2.set(name.slice(4).replace(/\W+/g, '-'), answer);
+      const foreign = await foreignStandIn(raid);
+      const plan = http2.map(({ name, frames }) => ({
+        id: idOf(name),
+        host: HOST,
+        port,
+        alpn: ['h2'],
+        wait: 1.5,
+        frames: JSON.parse(raid.filled(JSON.stringify(frames))),
+      }));
+      raid.check(await raid.make(plan, { FOREIGN: foreign }));
+      expect(raid.secretHeard).toContain(TOKEN);
+      expect(raid.otherHosts()).toEqual([]);
+      expect(raid.secretHeard).not.toContain(OTHER);
+    });
+
+    test(`by ${connections.length} ways to a host`, async () => {
+      const raid = await new Raid(way).open();
+      const [raw, , leak, leakTls, other, plain] = raid.ports;
+      const ports = { secret: raw, leak, 'leak-tls': leakTls, other, plain };
+      const plan = connections.map(({ name, host = HOST, at = 'secret', send, before, ...more }) => ({
+        id: idOf(name),
+        host,
+        port: ports[at],
+        wait: 1.5,
+        ...more,
+        ...(before && { before: raid.filled(before) }),
+        send: (send ?? ['GET / HTTP/1.1\r\nHost: {HOST}\r\nX-Key: {TOKEN}\r\n\r\n']).map((piece) => raid.filled(piece)),
+      }));
+      raid.check(await raid.make(plan));
+    });
+
+    test(`by ${processes.length} deeds of processes`, async () => {
+      const raid = await new Raid(way).open();
+      compile(join(raid.place, 'reach'));
+      const deeds = processes.map(({ name, script, ends = false }) => {
+        writeFileSync(join(raid.place, `${idOf(name)}.sh`), script);
+        return { ends, line: `timeout 30 bash ${idOf(name)}.sh >out/${idOf(name)} 2>&1\n` };
+      });
+      const lines = (which: boolean) => deeds.flatMap(({ ends, line }) => (ends === which ? [line] : [])).join('');
+      // The host and the gate exist as long as this command runs, and the gate has the value.
+      const first = 'mkdir out; curl -s -H "X-Key: $TOKEN" "https://$SECRET_HOST/echo"\n';
+      const command = `${first}${lines(false)}echo done\n${lines(true)}`;
+      const result = await raid.run(command, { HOST_PID: `${process.pid}`, GATE_PID: `${process.pid + 1}` });
+      expect(result.stdout, result.stderr).toContain('done');
+      expect(raid.secretHeard).toContain(TOKEN);
+      expect(exposes(Buffer.from(JSON.stringify(result)))).toBe(false);
+      const got = new Map(
+        processes.map(({ name }): [string, Buffer] => {
+          const path = join(raid.place, 'out', idOf(name));
+          return [idOf(name), existsSync(path) ? readFileSync(path) : Buffer.alloc(0)];
+        }),
+      );
+      raid.check(got);
+      const taken = [...got].filter(([, bytes]) => bytes.includes('PWNED: descriptor') && !bytes.includes('of self'));
+      for (const [id, bytes] of taken) expect(strangers(bytes.toString()), id).toEqual([]);
+    });
+  },
+);
 
 /** The processes of which descriptors were taken that are none of the command: here those with the lowest numbers. */
 function strangers(text: string): string[] {
@@ -341,7 +350,7 @@ async function foreignStandIn(raid: Raid): Promise<string> {
     `const { stdout } = await bash('echo $TOKEN', ${JSON.stringify(options)});
      console.log('stand-in', stdout.trim());
      setInterval(() => undefined, 1000);`,
-    { env: { SSL_CERT_FILE: AUTHORITY } },
+    { env: { SSL_CERT_FILE: AUTHORITY, ...raid.way } },
   );
   onTestFinished(() => void other.process.kill('SIGKILL'));
   return (await other.says(/stand-in (\S+)/))[1] ?? '';

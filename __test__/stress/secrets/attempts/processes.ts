@@ -2,6 +2,8 @@
 export interface ProcessAttempt {
   name: string;
   script: string;
+  /** Whether it may end its own command, as by a signal to a helper of ours in its world. */
+  ends?: true;
 }
 
 const of = (name: string, script: string): ProcessAttempt => ({ name: `process: ${name}`, script });
@@ -42,10 +44,13 @@ export const processes: ProcessAttempt[] = [
     'a core of its own',
     'ulimit -c unlimited; bash -c "kill -SEGV \\$\\$"; cat /proc/sys/kernel/core_pattern; strings core* 2>/dev/null; true',
   ),
-  of(
-    'a core of others',
-    `${PIDS} kill -SEGV $p; kill -QUIT $p; done 2>/dev/null; strings core* /var/lib/systemd/coredump/* 2>/dev/null; true`,
-  ),
+  {
+    ...of(
+      'a core of others',
+      `${PIDS} kill -SEGV $p; kill -QUIT $p; done 2>/dev/null; strings core* /var/lib/systemd/coredump/* 2>/dev/null; true`,
+    ),
+    ends: true,
+  },
   of('the environment of all', 'env; export -p; cat /proc/self/environ; ps axeww; true'),
   of(
     'the history and files of the home',
