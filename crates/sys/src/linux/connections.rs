@@ -1,6 +1,7 @@
 //! The sockets of the internet of other network namespaces, from `/proc`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -12,6 +13,11 @@ use crate::{InternetTransport, ListeningSocket};
 
 /// The state of a listening socket in the kernel's table.
 const LISTENING: &str = "0A";
+
+/// The bytes that the kernel gives at most in one read, on machines with the smallest pages.
+const PAGE: usize = 4096;
+/// More than the bytes of any row.
+const LONGEST_ROW: usize = 512;
 
 /// A line of the kernel's table.
 struct SocketTableRow<'a> {
@@ -38,10 +44,25 @@ fn parse_row(line: &str) -> Option<SocketTableRow<'_>> {
     Some(SocketTableRow { local: SocketAddr::new(ip, port), state, inode })
 }
 
+/// Reads a table of a process's network namespace. Each read makes the kernel walk the sockets of the whole machine,
+/// which takes milliseconds, so the read that would only find the end is left out: after less than a page minus a row
+/// there is nothing more.
+fn read_table(pid: Pid, table: &str) -> io::Result<String> {
+    let mut file = File::open(format!("/proc/{pid}/net/{table}"))?;
+    let (mut text, mut page) = (Vec::new(), [0; PAGE]);
+    loop {
+        let count = file.read(&mut page)?;
+        text.extend_from_slice(&page[..count]);
+        if count + LONGEST_ROW <= PAGE {
+            return String::from_utf8(text).map_err(io::Error::other);
+        }
+    }
+}
+
 /// Finds a row in the tables of a process's network namespace.
 fn find<T>(pid: Pid, tables: [&str; 2], wanted: impl Fn(&SocketTableRow<'_>) -> Option<T>) -> Option<T> {
     tables.iter().find_map(|table| {
-        let text = fs::read_to_string(format!("/proc/{pid}/net/{table}")).ok()?;
+        let text = read_table(pid, table).ok()?;
         text.lines().skip(1).filter_map(parse_row).find_map(|row| wanted(&row))
     })
 }
@@ -75,8 +96,7 @@ pub fn has_other_network(pid: Pid) -> bool {
 
 /// Returns the TCP servers of the network namespace of a process.
 pub fn listeners_of(pid: Pid) -> Vec<ListeningSocket> {
-    let tables =
-        ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default());
+    let tables = ["tcp", "tcp6"].map(|table| read_table(pid, table).unwrap_or_default());
     let rows = tables.iter().flat_map(|text| text.lines().skip(1).filter_map(parse_row));
     let listener = |row: SocketTableRow<'_>| {
         let socket = row.inode.parse().ok()?;
@@ -119,6 +139,13 @@ mod tests {
     use std::os::fd::AsFd;
 
     use super::*;
+
+    #[test]
+    fn tables_of_several_pages_are_read_whole() {
+        let servers: Vec<_> = (0..100).map(|_| TcpListener::bind("127.0.0.1:0").expect("a server")).collect();
+        let addresses = servers.iter().map(|server| server.local_addr().expect("an address"));
+        assert_eq!(addresses.filter(|address| listens_at(*address)).count(), 100);
+    }
 
     #[test]
     fn rows() {
