@@ -1,7 +1,7 @@
 //! The files of a world with secrets: the authorities that its programs trust, and files with stand-ins.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -21,6 +21,10 @@ const TRUST: &str = "trust.pem";
 
 /// The name of the directory with the socket of the agent there.
 const AGENT: &str = "ssh";
+
+/// The lines around a certificate in PEM.
+const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+const END: &str = "-----END CERTIFICATE-----";
 
 /// The name of the file with the same in Java's form.
 const JAVA_TRUST: &str = "trust.jks";
@@ -178,12 +182,18 @@ pub fn show_secrets(policy: &ConfinementPolicy, facts: &mut WorldFacts, certific
 fn host_certificates(authorities: &HostAuthorities) -> Vec<u8> {
     let in_directories = authorities.directories.iter().filter_map(|directory| fs::read_dir(directory).ok());
     let in_directories = in_directories.flatten().flatten().map(|entry| entry.path());
-    // Systems have links to one file.
-    let files: Vec<PathBuf> = authorities.files().map(Path::to_owned).chain(in_directories).collect();
-    let mut all = Vec::new();
-    for content in files.iter().filter_map(|path| fs::read(path).ok()) {
-        all.extend_from_slice(&content);
-        all.push(b'\n');
+    // Systems have several links to one file, and the same certificates in files and bundles. Each that a program reads
+    // costs it time.
+    let (mut seen, mut all) = (HashSet::new(), Vec::new());
+    for path in authorities.files().map(Path::to_owned).chain(in_directories) {
+        let content = fs::read(path).unwrap_or_default();
+        for certificate in
+            String::from_utf8_lossy(&content).split(BEGIN).skip(1).filter_map(|rest| rest.split_once(END))
+        {
+            if seen.insert(certificate.0.trim().to_owned()) {
+                all.extend_from_slice([BEGIN, certificate.0, END, "\n"].concat().as_bytes());
+            }
+        }
     }
     all
 }
