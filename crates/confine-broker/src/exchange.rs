@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use confine_policy::CountedSecretUse;
 
 use super::body_decoder::{BodyDecoder, CODINGS};
-use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
+use super::broker_events::{BrokerEvent, EventSink, SharedOrigin};
 use super::host_secrets::{HostSecrets, SentTexts};
 use super::memory_budget::MemoryBudget;
 use super::request_secrets::{
@@ -47,7 +47,7 @@ const PIECE: usize = 16 * 1024;
 /// The requests of one connection.
 pub(crate) struct OpenedExchanges {
     pub of: HostSecrets,
-    pub origin: ConnectionOrigin,
+    pub origin: SharedOrigin,
     pub upstream: UpstreamConnection,
     pub events: EventSink,
     pub memory: Arc<MemoryBudget>,

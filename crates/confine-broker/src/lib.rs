@@ -47,7 +47,7 @@ mod text_forms;
 mod upstream;
 
 pub use broker::{SecretBroker, StandInSearch, ValueSearch};
-pub use broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
+pub use broker_events::{BrokerEvent, ConnectionOrigin, EventSink, SharedOrigin};
 pub use java_store::java_store;
 pub use opened_connection::TlsConnection;
 pub use ssh_agent::serve_ssh_agent;

@@ -19,7 +19,7 @@ use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::authority::{HttpProtocol, WorldAuthority};
-use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
+use super::broker_events::{BrokerEvent, EventSink, SharedOrigin};
 use super::exchange::OpenedExchanges;
 use super::host_secrets::{HostSecrets, StandIns};
 use super::memory_budget::MemoryBudget;
@@ -50,7 +50,7 @@ pub struct TlsConnection {
     /// The port that the program has dialled.
     pub port: u16,
     /// The command.
-    pub origin: ConnectionOrigin,
+    pub origin: SharedOrigin,
 }
 
 /// What the connections of a world share.

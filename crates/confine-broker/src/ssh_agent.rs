@@ -9,7 +9,7 @@ use std::thread;
 use confine_policy::WorldSsh;
 
 use super::agent_session::{AgentRequest, AgentRules, AgentSession, FAILURE, RefusedAgentRequest, SUCCESS};
-use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink};
+use super::broker_events::{BrokerEvent, ConnectionOrigin, EventSink, SharedOrigin};
 
 /// The most programs that speak with the agent at once.
 const CONNECTIONS: usize = 32;
@@ -99,11 +99,11 @@ impl AgentParts {
     }
 
     /// Returns the command of a program. A connection that a listener makes has none.
-    fn origin(&self, program: &UnixStream) -> ConnectionOrigin {
+    fn origin(&self, program: &UnixStream) -> SharedOrigin {
         let process = sys::peer_process(program).ok();
         let mark = process.and_then(|process| sys::variable_of(process, &self.variable));
         let name = process.filter(|_| mark.is_some()).map(|process| sys::process_program(process).executable);
-        ConnectionOrigin { mark, program: name.unwrap_or_default() }
+        Arc::new(ConnectionOrigin { mark, program: name.unwrap_or_default() }.into())
     }
 }
 

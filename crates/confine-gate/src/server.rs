@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::unistd::Pid;
 
-use confine_broker::{BrokerEvent, SecretBroker, TlsConnection};
+use confine_broker::{BrokerEvent, SecretBroker, SharedOrigin, TlsConnection};
 use confine_policy::CountedSecretUse;
 use sys::{DescriptorPoller, InternetTransport, NamespaceKind, PollInterest};
 
@@ -452,11 +452,12 @@ impl GateServer {
 
     /// Records what happened in opened connections.
     fn on_broker_events(&mut self) {
+        let found = |origin: &SharedOrigin| origin.get().cloned().unwrap_or_default();
         let events = self.broker.as_ref().map(GateBroker::take).unwrap_or_default();
         for event in events {
             let (origin, target) = match event {
                 BrokerEvent::Used { origin, of } => {
-                    self.recorder.record_use(origin.mark, of);
+                    self.recorder.record_use(found(&origin).mark, of);
                     continue;
                 }
                 BrokerEvent::Leaked { origin, name, to } => (origin, leaked_target(&name, &to)),
@@ -467,7 +468,7 @@ impl GateServer {
             let from = (Ipv4Addr::UNSPECIFIED, 0).into();
             let transport = InternetTransport::Tcp;
             let attempted = RefusedAttempt { target, grant: None, transport, from, to: None };
-            self.recorder.record_attempt_in(origin, attempted);
+            self.recorder.record_attempt_in(found(&origin), attempted);
         }
     }
 
@@ -486,15 +487,17 @@ impl GateServer {
         let (from, port) = (connection.from, connection.to.port());
         let Some(DialledDestination::Name { name, .. }) = connection.dialled.clone() else { return };
         let Some((client, server)) = connection.into_sockets() else { return };
-        let origin = self.recorder.origin(InternetTransport::Tcp, from);
+        let origin = SharedOrigin::default();
         // A connection that finds no place is reset, as one that the gate itself has no place for.
         let Some(secrets) = self.secrets() else { return };
         if let Err(TlsConnection { client, server, .. }) =
-            secrets.open(TlsConnection { client, server, name, port, origin })
+            secrets.open(TlsConnection { client, server, name, port, origin: Arc::clone(&origin) })
         {
             relay::reset(&client);
             relay::reset(&server);
         }
+        // The search takes longer than all else here. Nothing that happens in the connection is read before its end.
+        let _ = origin.set(self.recorder.origin(InternetTransport::Tcp, from));
     }
 
     /// Refuses a connection whose bytes hold the stand-in of a secret.

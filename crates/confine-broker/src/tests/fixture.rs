@@ -218,6 +218,7 @@ impl BrokerFixture {
             socket.set_nonblocking(true).expect("set");
         }
         let origin = ConnectionOrigin { mark: Some("mark".into()), program: "curl".into() };
+        let origin = Arc::new(origin.into());
         let opened = self.broker.open(TlsConnection { client, server, name: name.into(), port: 443, origin });
         opened.expect("room");
         program
