@@ -38,7 +38,12 @@ impl GuardFreshness {
         Ok(Self { board: self.board.try_clone()?, watches: [first.try_clone()?, second.try_clone()?] })
     }
 
-    /// Returns all descriptors, in the order of [`GuardFreshness::new`].
+    /// Makes the facts from the descriptors of [`GuardFreshness::into_list`].
+    pub fn from_list([board, first, second]: [OwnedFd; 3]) -> Self {
+        Self::new(board.into(), [first, second])
+    }
+
+    /// Returns all descriptors, which can be sent to another process.
     pub fn into_list(self) -> [OwnedFd; 3] {
         let [first, second] = self.watches;
         [self.board.into(), first, second]

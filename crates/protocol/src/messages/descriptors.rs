@@ -4,7 +4,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::plan::{ChildPlan, StdinSource};
-use confine_world::GuardFreshness;
 
 /// The descriptors of a command that starts cold.
 #[derive(Debug, Default)]
@@ -82,8 +81,8 @@ pub struct WarmShellEnds {
     pub resume: Option<OwnedFd>,
     /// The write end of the shell's standard input, if it has one, then the read ends of its output.
     pub streams: Vec<OwnedFd>,
-    /// Shows whether the shell's world has changed.
-    pub freshness: Option<GuardFreshness>,
+    /// What a world's `GuardFreshness` consists of, which shows whether the shell's world has changed.
+    pub freshness: Option<[OwnedFd; 3]>,
 }
 
 impl RunDescriptors {
@@ -127,15 +126,15 @@ impl TaskInput {
 impl WarmShellEnds {
     /// Returns all descriptors, in the order in which [`WarmShellEnds::of`] expects them.
     pub fn into_list(self) -> Vec<OwnedFd> {
-        let freshness = self.freshness.into_iter().flat_map(GuardFreshness::into_list);
+        let freshness = self.freshness.into_iter().flatten();
         freshness.chain(self.resume).chain(self.streams).collect()
     }
 
     /// Takes the descriptors from such a list.
     pub fn of(descriptors: Vec<OwnedFd>, fresh: bool) -> Self {
         let mut next = descriptors.into_iter();
-        let mut pair = || Some(GuardFreshness::new(next.next()?.into(), [next.next()?, next.next()?]));
-        let freshness = if fresh { pair() } else { None };
+        let mut three = || Some([next.next()?, next.next()?, next.next()?]);
+        let freshness = if fresh { three() } else { None };
         Self { freshness, resume: next.next(), streams: next.collect() }
     }
 }

@@ -47,7 +47,7 @@ impl ReadyShell {
     /// Takes the report of a shim. Returns the mark of the shell, and the shell if it is ready.
     pub fn of(prepared: WarmShellReport) -> (String, Option<Self>) {
         let WarmShellReport { mark, place, guards, ends: WarmShellEnds { resume, streams, freshness } } = prepared;
-        let freshness = guards.zip(freshness);
+        let freshness = guards.zip(freshness.map(GuardFreshness::from_list));
         (mark, place.zip(resume).map(|(place, resume)| Self { place, resume, ends: streams, freshness }))
     }
 

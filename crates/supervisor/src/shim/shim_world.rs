@@ -14,8 +14,7 @@ use confine_gate::{GateControl, WorldStatusBoard, WorldStatusSlot};
 use confine_listener::{ListenerLink, ListenerReport};
 use confine_policy::{CommandDenials, DraftedTree};
 use confine_world::{
-    GuardFreshness, InitConnection, NameGuards, SeatbeltProfileSource, WorldNamespaces, filter,
-    filter::SyscallFilterMode,
+    InitConnection, NameGuards, SeatbeltProfileSource, WorldNamespaces, filter, filter::SyscallFilterMode,
 };
 use sys::{ChildConfinement, SyscallArchitecture, SyscallFilter, WorldEntrance};
 
@@ -182,12 +181,12 @@ impl ShimWorld {
         self.door.as_ref().map(|door| door.guards().clone()).unwrap_or_default()
     }
 
-    /// Forgets the denials of a warm shell that has started up. Returns the number of the guards, and the facts that
-    /// show whether the world has changed when the shell gets its command.
-    pub fn warmed_up(&self) -> Option<(u64, GuardFreshness)> {
+    /// Forgets the denials of a warm shell that has started up. Returns the number of the guards, and the descriptors
+    /// of the `GuardFreshness` that shows whether the world has changed when the shell gets its command.
+    pub fn warmed_up(&self) -> Option<(u64, [OwnedFd; 3])> {
         self.listener.as_ref().map_or(Ok(()), |listener| listener.replace_guards(self.command, &self.guards())).ok()?;
         let (number, freshness) = self.door.as_ref()?.freshness()?;
-        Some((number, freshness.try_clone().ok()?))
+        Some((number, freshness.try_clone().ok()?.into_list()))
     }
 
     /// Returns the descriptors that show the end of the listener and of the owner, until [`ShimWorld::on_ends`].
