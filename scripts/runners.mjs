@@ -1,6 +1,6 @@
 /** Runs vitest and the Rust tests, and counts their results. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { env } from './build.mjs';
 import { triple } from './platform.mjs';
@@ -176,7 +176,20 @@ function nextestArgs(words, stress, exact) {
     : [...words.map((word) => `test(~${word})`), ...crates.map((crate) => `package(agent-bash-${crate})`)];
   const filters = words.length > 0 ? ['-E', matching.join(' + ')] : [];
   const shown = ['--no-tests=pass', '--status-level=fail', '--final-status-level=none'];
-  return ['nextest', 'run', ...ALL, ...COLOUR, '--no-fail-fast', ...shown, '--run-ignored', ignored, ...filters];
+  // Many tests wait more than they compute.
+  const threads = `--test-threads=${2 * availableParallelism()}`;
+  return [
+    'nextest',
+    'run',
+    ...ALL,
+    ...COLOUR,
+    threads,
+    '--no-fail-fast',
+    ...shown,
+    '--run-ignored',
+    ignored,
+    ...filters,
+  ];
 }
 
 function libtestArgs(words, stress, exact) {
