@@ -121,7 +121,7 @@ export const PARTS = [
   unit('mutation', 'safety: the corpus cut, mixed and wrapped', ['mutation_tests', 'outside_tests'], {
     env: { AGENT_BASH_MUTATIONS: '100000', AGENT_BASH_WRAPPINGS: '40' },
   }),
-  directory('generated', 'safety, receipts, capture'),
+  directory('generated', 'safety, receipts, capture, evidence'),
   directory('histories', 'undo, receipts'),
   directory('crashes', 'undo, receipts, ledger, drafts'),
   directory('chaos', 'background tasks'),
