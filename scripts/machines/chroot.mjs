@@ -20,6 +20,8 @@ mount -t tmpfs -o mode=1777 tmp tmp; mount -t tmpfs -o mode=755 run run
 mount -t tmpfs -o mode=700 root root
 ip link set lo up
 ip link add own type veth peer name other && ip link set other up && ip addr add 198.51.100.2/24 dev own && ip link set own up || :
+# git looks the machine's name up, which would be denied if etc/hosts did not have it.
+hostname -F etc/hostname
 mkdir -p before; pivot_root . before; umount -l before
 export PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin
 cd /work && exec env -i PATH="$PATH" HOME=/root LANG=C.UTF-8 TERM=dumb bash /job

@@ -56,12 +56,15 @@ pub struct WorldEntryPoints {
     /// The socket over which the gate asks for the values of secrets. `None`: the world has none, or another host
     /// answers.
     pub values: Option<OwnedFd>,
+    /// A pidfd of the world's first process, with which all others of the world end. `None`: the process does not
+    /// exist, or another host made it.
+    pub init: Option<OwnedFd>,
 }
 
 impl FromSupervisor {
     /// Returns the answer about a world.
     pub fn world(id: WorldId, made: Result<WorldFacts, ReportedWorldError>, ways: WorldEntryPoints) -> Self {
-        Self::World { id, made, present: [false; 3], ways }
+        Self::World { id, made, present: [false; 4], ways }
     }
 }
 
@@ -94,7 +97,7 @@ pub enum FromSupervisor {
         /// The facts of the world, or why there is none.
         made: Result<WorldFacts, ReportedWorldError>,
         /// Which of the ways there are.
-        present: [bool; 3],
+        present: [bool; 4],
         /// The addon's ways into the world.
         #[serde(skip)]
         ways: WorldEntryPoints,
@@ -112,7 +115,7 @@ impl ProtocolMessage for FromSupervisor {
         match self {
             Self::Shim { socket, .. } => socket.take().into_iter().collect(),
             Self::World { ways, present, .. } => {
-                let all = [ways.door.take(), ways.terminals.take(), ways.values.take()];
+                let all = [ways.door.take(), ways.terminals.take(), ways.values.take(), ways.init.take()];
                 *present = all.each_ref().map(Option::is_some);
                 all.into_iter().flatten().collect()
             }
@@ -126,8 +129,9 @@ impl ProtocolMessage for FromSupervisor {
         match self {
             Self::Shim { socket, .. } => *socket = descriptors.next(),
             Self::World { ways, present, .. } => {
-                let [door, terminals, values] = present.map(|is_there| is_there.then(|| descriptors.next()).flatten());
-                *ways = WorldEntryPoints { door, terminals, values }
+                let mut take = |is_there: bool| is_there.then(|| descriptors.next()).flatten();
+                let [door, terminals, values, init] = present.map(&mut take);
+                *ways = WorldEntryPoints { door, terminals, values, init }
             }
             Self::NoShim { .. } => {}
         }

@@ -12,7 +12,7 @@ use super::draft_ports::CurrentPolicy;
 use super::open_draft::{DraftName, PlainView, finish_commit};
 use crate::error::RunError;
 use crate::request::{RequestError, drafts_directory, undo_store};
-use crate::supervise::{HelperProcesses, state_of_worlds};
+use crate::supervise::{EndingWorlds, HelperProcesses, state_of_worlds};
 use confine_policy::{PolicyEnvironment, RawConfine, RawNetwork, RealHost};
 use confine_world::{NAMESPACES, outer_git_directories};
 use draft::difference::DraftDifference;
@@ -274,7 +274,7 @@ pub fn commit(name: &DraftName, request: &CommitRequest, environment: &str) -> R
 pub fn discard(name: &DraftName, environment: &str) -> Result<(), DraftFault> {
     let locked = lock(name)?;
     let entry = DraftEntry::begin("discard", locked.stored());
-    end_worlds(name);
+    end_worlds(name).wait();
     locked.discard()?;
     name.forget();
     if let Some(entry) = entry {
@@ -374,10 +374,8 @@ fn lock(name: &DraftName) -> Result<LockedDraft, DraftFault> {
     Ok(find(name)?.lock()?)
 }
 
-fn end_worlds(name: &DraftName) {
-    if let Some(open) = name.if_open() {
-        open.end_worlds();
-    }
+fn end_worlds(name: &DraftName) -> EndingWorlds {
+    name.if_open().map(|open| open.end_worlds()).unwrap_or_default()
 }
 
 fn is_drafted(stored: &StoredDraft, path: &Path) -> bool {

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::draft_fault::{DraftFault, DraftReason};
 use super::draft_ports::DraftPorts;
-use crate::supervise::{HelperProcesses, end_worlds, next_owner};
+use crate::supervise::{EndingWorlds, HelperProcesses, end_worlds, next_owner};
 use confine_policy::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
 use draft::draft_moment::DraftMoment;
 use draft::draft_store::{DraftRecord, DraftState, DraftStore, StoredDraft};
@@ -173,7 +173,7 @@ impl DraftName {
         let last = all.remove(self);
         drop(all);
         if let Some((open, _)) = last {
-            open.end_worlds();
+            open.end_worlds().wait();
             // The base may still be read in the background.
             *open.mark.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
@@ -254,10 +254,9 @@ impl OpenDraft {
     }
 
     /// Ends the worlds of the draft's commands. The next command gets another world.
-    pub fn end_worlds(&self) {
-        if let Some(view) = self.view.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            end_worlds(view.owner);
-        }
+    pub fn end_worlds(&self) -> EndingWorlds {
+        let view = self.view.lock().unwrap_or_else(PoisonError::into_inner).take();
+        view.map(|view| end_worlds(view.owner)).unwrap_or_default()
     }
 
     /// Reads the base in the background at the paths that a command has touched. Commands that end meanwhile have one

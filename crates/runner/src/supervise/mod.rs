@@ -18,4 +18,4 @@ pub use facts::{blocked_notes, facts};
 pub use inherited_state_files::InheritedStateFiles;
 pub use prompt_detection::{is_prompt, looks_like_prompt};
 pub use sys::LaunchError as Failure;
-pub use world_owners::{end_worlds, next_owner};
+pub use world_owners::{EndingWorlds, end_worlds, next_owner};

@@ -240,11 +240,14 @@ impl SupervisorWorlds {
         let Some(SupervisedWorld { world, values, .. }) = self.known.get_mut(&id) else {
             return WorldEntryPoints::default();
         };
-        let terminals = world.namespaces.as_ref().and_then(|spaces| spaces.terminals.as_ref());
+        let spaces = world.namespaces.as_ref();
+        let terminals = spaces.and_then(|spaces| spaces.terminals.as_ref());
+        let init = spaces.and_then(|spaces| spaces.init);
         WorldEntryPoints {
             door: world.open_door().ok().flatten().map(InitConnection::into_fd),
             terminals: terminals.and_then(|terminals| terminals.try_clone().ok()),
             values: values.take(),
+            init: init.and_then(|init| sys::open_pid(init).ok()),
         }
     }
 

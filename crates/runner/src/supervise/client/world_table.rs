@@ -98,6 +98,8 @@ struct RequestedWorld {
     terminals: Option<Arc<OwnedFd>>,
     /// The way to the world's first process.
     door: Option<Arc<Mutex<InitConnection>>>,
+    /// A pidfd of that process, if this host made the world.
+    init: Option<OwnedFd>,
     /// The directory of the registry that owns the world, whose running tasks may have an equal world.
     registry: Option<PathBuf>,
     /// Whether the supervisor was asked for the world.
@@ -144,6 +146,7 @@ impl WorldTable {
             has_run: false,
             terminals: None,
             door: None,
+            init: None,
             // Messages and state files are text.
             registry: registry.filter(|registry| registry.to_str().is_some()).map(Path::to_owned),
             asked: false,
@@ -249,6 +252,7 @@ impl WorldTable {
         world.facts = answer.as_ref().ok().cloned();
         world.terminals = ways.terminals.map(Arc::new);
         world.asked = answer.is_ok();
+        world.init = ways.init;
         world.door = ways.door.map(|door| Arc::new(Mutex::new(InitConnection::new(door))));
         for waiting in world.waiting.drain(..) {
             let _ = waiting.send(answer.clone());
@@ -267,22 +271,17 @@ impl WorldTable {
     /// Forgets all that the supervisor has made, since it is gone. Returns the worlds that callers wait for.
     pub fn lose_supervisor(&mut self) -> Vec<WorldId> {
         for world in self.known.values_mut() {
-            (world.facts, world.terminals, world.door) = (None, None, None);
+            (world.facts, world.terminals, world.door, world.init) = (None, None, None, None);
             world.lost = false;
             world.asked = false;
         }
         self.known.iter().filter(|(_, world)| !world.waiting.is_empty()).map(|(id, _)| *id).collect()
     }
 
-    /// Ends the worlds of an owner. Returns them.
-    pub fn end_owner(&mut self, owner: u64) -> Vec<WorldId> {
-        let ended: Vec<_> =
-            self.known.iter().filter(|(_, world)| world.confine.owner == owner).map(|(id, _)| *id).collect();
-        for id in &ended {
-            self.known.remove(id);
-        }
+    /// Ends the worlds of an owner. Returns them, each with a pidfd of its first process if this host made it.
+    pub fn end_owner(&mut self, owner: u64) -> Vec<(WorldId, Option<OwnedFd>)> {
         self.ids.retain(|confine, _| confine.owner != owner);
-        ended
+        self.known.extract_if(|_, world| world.confine.owner == owner).map(|(id, world)| (id, world.init)).collect()
     }
 }
 
@@ -303,6 +302,10 @@ mod tests {
         }
     }
 
+    fn ended(worlds: &mut WorldTable) -> Vec<WorldId> {
+        worlds.end_owner(1).into_iter().map(|(id, _)| id).collect()
+    }
+
     #[test]
     fn equal_confinements_of_one_owner_share_a_world_that_ends_with_it() {
         let (mut worlds, root) = (WorldTable::default(), Path::new("/"));
@@ -310,7 +313,7 @@ mod tests {
         assert_eq!(worlds.world_for(&confine(root, 1), None), WorldEntry::Known(first));
         let other = worlds.world_for(&confine(root, 2), None);
         assert!(matches!(&other, WorldEntry::New { id, ended } if *id != first && ended.is_empty()));
-        assert_eq!(worlds.end_owner(1), [first]);
+        assert_eq!(ended(&mut worlds), [first]);
         assert!(matches!(worlds.world_for(&confine(root, 1), None), WorldEntry::New { .. }));
         assert_eq!(worlds.world_for(&confine(root, 2), None), WorldEntry::Known(id(other)));
     }
@@ -326,7 +329,7 @@ mod tests {
         fs::create_dir(&root).expect("made again");
         let second = worlds.world_for(&confine(&root, 1), None);
         assert!(matches!(&second, WorldEntry::New { ended, .. } if *ended == [first]), "{second:?}");
-        assert_eq!(worlds.end_owner(1), [id(second)]);
+        assert_eq!(ended(&mut worlds), [id(second)]);
     }
 
     #[test]
@@ -364,7 +367,7 @@ mod tests {
         fs::create_dir(top.path().join(".git")).expect("made");
         let found = worlds.world_for(&confine, None);
         assert!(matches!(&found, WorldEntry::New { ended, .. } if *ended == [begun]), "{found:?}");
-        assert_eq!(worlds.end_owner(1), [id(found)]);
+        assert_eq!(ended(&mut worlds), [id(found)]);
     }
 
     #[test]

@@ -151,12 +151,13 @@ impl HelperProcesses {
         }
     }
 
-    /// Ends the worlds of an owner. They live as long as a command or a task runs in them.
-    pub fn end_worlds(&self, owner: u64) {
+    /// Ends the worlds of an owner. They live as long as a command or a task runs in them. Returns pidfds of the first
+    /// processes of those that this host made.
+    pub fn end_worlds(&self, owner: u64) -> Vec<OwnedFd> {
         let mut state = self.state();
-        for id in state.worlds.end_owner(owner) {
-            end_world_when_idle(&mut state, id);
-        }
+        let ended = state.worlds.end_owner(owner);
+        ended.iter().for_each(|(id, _)| end_world_when_idle(&mut state, *id));
+        ended.into_iter().filter_map(|(_, init)| init).collect()
     }
 
     /// Asks the supervisor for a world, unless it was asked already.
