@@ -1,5 +1,5 @@
 import type { Bridge, NativeRequest } from '../native.cjs';
-import { nativeConfinement } from './confine/native.ts';
+import { draftCredentials, nativeConfinement } from './confine/native.ts';
 import { isMainThread, resolve, types } from './core/builtins.ts';
 import { jsonOf } from './core/json.ts';
 import { streamsIn } from './core/streams.ts';
@@ -85,6 +85,7 @@ function optionsText(
   if (there && typeof spill === 'object' && spill.dir) options.spill = { ...spill, dir: path(spill.dir) };
   options.snapshot = typeof snapshot === 'string' ? path(snapshot) : snapshot;
   options.draft = nativeDraft(given.draft);
+  options.credentials = draftCredentials(given);
   options.confine = options.draft ? undefined : nativeConfinement(given);
   options.undo = nativeUndo(given.undo, path);
   options.reduce = nativeReductionOf(given);

@@ -1,9 +1,17 @@
 import { OWNER, type Owner } from '../core/world.ts';
+import { draftOf } from '../draft/handle.ts';
+import type { Credentials } from '../draft/types.ts';
 import { BashError } from '../errors.ts';
 import { pathOn } from '../target/handle.ts';
 import type { CommandOptions } from '../types.ts';
 import { callFunctions, nativeSecrets } from './secrets.ts';
 import type { ConfineOptions, ConfineSetting } from './types.ts';
+
+/** What a command may use of this machine, for the addon. */
+interface NativeCredentials {
+  secrets: Record<string, unknown> | undefined;
+  ssh: ConfineOptions['ssh'];
+}
 
 /** The world of a command, for the addon. */
 interface NativeConfinement {
@@ -20,10 +28,7 @@ interface NativeConfinement {
 export function nativeConfinement(given: CommandOptions): NativeConfinement | undefined {
   const options = confinementOf(given.confine);
   if (options === null) return undefined;
-  for (const name of Object.keys(options.secrets ?? {})) {
-    if (given.env?.[name] === undefined) continue;
-    throw new BashError('ERR_BASH_INVALID_ARG', `env.${name}: a secret has that name; leave it out of env`);
-  }
+  checkVariables(options, given);
   const dir = typeof given.undo === 'object' ? given.undo.dir : undefined;
   const owner = (given as { [OWNER]?: Owner })[OWNER];
   return {
@@ -37,6 +42,26 @@ export function nativeConfinement(given: CommandOptions): NativeConfinement | un
   };
 }
 
+/** Returns what a command may use of this machine, by its draft; `undefined` for one without a draft. */
+export function draftCredentials(given: CommandOptions): NativeCredentials | undefined {
+  const credentials = draftOf(given.draft)?.credentials;
+  if (credentials === undefined) return undefined;
+  checkVariables(credentials, given);
+  return nativeCredentials(credentials);
+}
+
+/** Returns credentials as the addon takes them. */
+export const nativeCredentials = ({ secrets, ssh }: Credentials): NativeCredentials => ({
+  secrets: secrets && nativeSecrets(secrets),
+  ssh,
+});
+
+function checkVariables({ secrets = {} }: Credentials, { env = {} }: CommandOptions): void {
+  const taken = Object.keys(secrets).find((name) => env[name] !== undefined);
+  if (taken === undefined) return;
+  throw new BashError('ERR_BASH_INVALID_ARG', `env.${taken}: a secret has that name; leave it out of env`);
+}
+
 /** Returns what `confine` stands for; `null` if commands are not confined. */
 export function confinementOf(confine: ConfineSetting | undefined): ConfineOptions | null {
   const given = confine ?? defaults.confine;
@@ -45,8 +70,8 @@ export function confinementOf(confine: ConfineSetting | undefined): ConfineOptio
 }
 
 /** Calls the functions of a command's secrets. `undefined` if there are none: the command then starts at once. */
-export function callSecrets({ confine }: CommandOptions): Promise<unknown> | undefined {
-  return callFunctions(confinementOf(confine)?.secrets);
+export function callSecrets({ confine, draft }: CommandOptions): Promise<unknown> | undefined {
+  return callFunctions((draftOf(draft)?.credentials ?? confinementOf(confine))?.secrets);
 }
 
 /** The `confine` of options that have none. The tests of this package change it to run every command confined. */

@@ -1,6 +1,7 @@
 import { resolve } from '../core/builtins.ts';
 import { type Check, invalid } from '../core/checks.ts';
 import { BashError } from '../errors.ts';
+import type { Credentials } from './types.ts';
 
 /** The parts of a draft that its users do not reach. */
 export interface DraftParts {
@@ -8,6 +9,7 @@ export interface DraftParts {
   /** The directory of all drafts. */
   readonly dir: string;
   readonly root: string;
+  readonly credentials: Credentials;
   /** Why it cannot be used any more. `null`: it can. */
   over: 'closed' | 'committed' | 'discarded' | null;
   /** Aborts the commands that run in it. */

@@ -1,3 +1,5 @@
+import { nativeCredentials } from '../confine/native.ts';
+import { callFunctions } from '../confine/secrets.ts';
 import { resolve } from '../core/builtins.ts';
 import { settled } from '../core/calls.ts';
 import { directoryOf, ownEnvironment } from '../request.ts';
@@ -17,6 +19,7 @@ import {
 import { publishDraft } from './published.ts';
 import type {
   Committed,
+  Credentials,
   DraftChanges,
   DraftChangesOptions,
   DraftCommitOptions,
@@ -53,19 +56,23 @@ export async function open(options: DraftOptions = {}): Promise<Draft> {
 /** Opens a draft without a world for commands: to look at it, to commit it or to discard it. */
 export async function openIdle(options: DraftOptions = {}): Promise<Draft> {
   checkOpenDraft(options);
-  const { root, id, name, confine, expose, maxBytes, keep = { days: KEPT_DAYS }, dir } = options;
+  const { root, id, name, confine = {}, expose, maxBytes, keep = { days: KEPT_DAYS }, dir } = options;
+  const { secrets, ssh, ...kept } = confine;
+  const credentials = { secrets, ssh };
+  await callFunctions(secrets);
   const wanted = {
     cwd: directoryOf({}),
     root: root === undefined ? undefined : resolve(root),
     id,
     name,
-    confine: confine && JSON.stringify(confine),
+    confine: JSON.stringify(kept),
+    credentials: nativeCredentials(credentials),
     expose,
     maxBytes,
     keepMs: keep === 'process' ? undefined : Math.round(keep.days * DAY),
     dir: dir === undefined ? undefined : resolve(dir),
   };
-  return new Draft(await ask<Told>({ call: 'open', options: wanted }));
+  return new Draft(await ask<Told>({ call: 'open', options: wanted }), credentials);
 }
 
 /** Begins the world of a draft in the background. */
@@ -105,13 +112,14 @@ export class Draft {
   #closing: Promise<void> | undefined;
 
   /** @internal */
-  constructor({ id, name, root, createdAt, dir }: Told) {
+  constructor({ id, name, root, createdAt, dir }: Told, credentials: Credentials) {
     this.id = id;
     this.name = name;
     this.root = root;
     this.createdAt = createdAt;
     const ending = new AbortController();
-    this.#parts = { id, dir, root, over: null, ending, begun: null, running: new Set(), tasks: new Set() };
+    const [running, tasks] = [new Set<Promise<unknown>>(), new Set<() => Promise<unknown>>()];
+    this.#parts = { id, dir, root, credentials, over: null, ending, begun: null, running, tasks };
     keepDraft(this, this.#parts);
   }
 
@@ -208,7 +216,8 @@ export class Draft {
    */
   async fork(options: { name?: string | undefined } = {}): Promise<Draft> {
     checkFork(options);
-    const fork = begin(new Draft(await this.#alone<Told>('fork', { name: options.name })));
+    const told = await this.#alone<Told>('fork', { name: options.name });
+    const fork = begin(new Draft(told, this.#parts.credentials));
     publishDraft('forked', fork, { forkOf: this.id });
     return fork;
   }

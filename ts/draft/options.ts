@@ -1,7 +1,5 @@
 import { CONFINE } from '../confine/options.ts';
-import type { ConfineOptions } from '../confine/types.ts';
 import { type Check, type Checks, checkFields, invalid, oneOf, path, type, wholeNumber } from '../core/checks.ts';
-import { BashError } from '../errors.ts';
 import type {
   DraftChangesOptions,
   DraftCommitOptions,
@@ -24,12 +22,6 @@ const confine: Check = Object.assign(
     if (typeof value !== 'object')
       throw invalid(option, value, 'an object, since commands of a draft are always confined');
     CONFINE(value, option);
-    if ((value as ConfineOptions).secrets) {
-      throw new BashError(
-        'ERR_BASH_INVALID_ARG',
-        `${option}.secrets: commands of a draft have no secrets yet; leave it out`,
-      );
-    }
   },
   { fields: CONFINE.fields ?? {} },
 );

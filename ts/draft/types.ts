@@ -12,6 +12,9 @@ export interface DraftHandle {
   close(): Promise<void>;
 }
 
+/** What commands of a draft may use of this machine. It is in memory alone. */
+export type Credentials = Pick<ConfineOptions, 'secrets' | 'ssh'>;
+
 /** Options of `openDraft`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface DraftOptions {
   /**
@@ -25,8 +28,8 @@ export interface DraftOptions {
   root?: string | undefined;
   /**
    * Opens a draft that exists, whichever process of this user has made it. A draft that does not exist, or has another
-   * root, is `ERR_BASH_DRAFT` with the reason `'unknown'`. The other options but `dir` and `root` count for new drafts
-   * alone.
+   * root, is `ERR_BASH_DRAFT` with the reason `'unknown'`. The other options but `dir`, `root`, and `secrets` and `ssh`
+   * of `confine` count for new drafts alone.
    *
    * @default a new draft
    * @example await using draft = await openDraft({ id: 'd0c1f3a5b7e9' });
@@ -43,7 +46,8 @@ export interface DraftOptions {
    * What else commands may do, as in `bash()`: hosts, hidden paths, caches. Commands of a draft are always confined.
    * They change files below the root, in a private `/tmp` and in caches alone, so `write`, `expose`, another `profile`
    * and a shared `tmp` are refused. With git `'none'` a git directory outside of the root is not drafted, and is only
-   * read.
+   * read. `secrets` and `ssh` are this process's own and never on the disk: another one that opens the draft by its
+   * `id` gives others, or none. A fork has them.
    *
    * @default {}
    * @example await openDraft({ confine: { network: { allow: ['registry.npmjs.org'] } } });

@@ -198,6 +198,18 @@ impl ConfinementPolicy {
         self.draft.as_ref().map_or(&[], |draft| &draft.directories)
     }
 
+    /// Returns whether commands of another policy may run in the world of this one. All commands of a draft share a
+    /// world, so those without secrets and agent of their own have those of the world.
+    pub fn serves(&self, other: &Self) -> bool {
+        if other.draft.is_none() || !other.secrets.rules.is_empty() || other.ssh.is_some() {
+            return self == other;
+        }
+        // The options of a draft are the same for all of its hosts. These differ by what a host has added.
+        let Self { secrets, ssh, network, hide, require, .. } = self.clone();
+        let is_hidden = |path: &PathBuf| hide.iter().any(|hidden| path.starts_with(hidden));
+        other.hide.iter().all(is_hidden) && *self == Self { secrets, ssh, network, hide, require, ..other.clone() }
+    }
+
     /// Returns the draft of a write root.
     pub fn drafted_at(&self, root: &Path) -> Option<&DraftedDirectory> {
         self.drafted().iter().find(|drafted| drafted.base == root)
@@ -259,4 +271,46 @@ pub struct OwnedPolicy {
     /// The owner of the world, as a number that no other owner of this host process has: a tool, a session, a registry.
     /// 0: the plain calls of the host.
     pub owner: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SecretRule;
+
+    #[test]
+    fn the_world_of_a_draft_serves_commands_without_secrets_of_their_own() {
+        let room = PathBuf::from("/store/d1");
+        let draft = Some(DraftedTree { room, generation: 1, max_bytes: 1, directories: Vec::new() });
+        let plain =
+            ConfinementPolicy { draft, hide: vec!["/h/below".into()], ..ConfinementPolicy::sample(Path::new("/p")) };
+        let rule = |stand_in: &str| SecretRule {
+            name: "TOKEN".into(),
+            stand_in: stand_in.into(),
+            hosts: Vec::new(),
+            places: Vec::new(),
+            methods: None,
+            paths: None,
+            inject: false,
+            file: None,
+            ttl_ms: None,
+        };
+        let with = |stand_in: &str| ConfinementPolicy {
+            secrets: WorldSecrets { rules: vec![rule(stand_in)], ..WorldSecrets::default() },
+            network: NetworkScope::Allow { entries: Vec::new(), hosts: BTreeMap::new() },
+            hide: vec!["/agent".into(), "/h".into()],
+            ..plain.clone()
+        };
+        assert!(with("a").serves(&plain) && with("a").serves(&with("a")) && plain.serves(&plain));
+        assert!(!with("a").serves(&with("b")) && !plain.serves(&with("a")));
+        for other in [
+            ConfinementPolicy { hide: vec!["/other".into()], ..plain.clone() },
+            ConfinementPolicy { root: "/q".into(), ..plain.clone() },
+            ConfinementPolicy { draft: None, ..plain.clone() },
+        ] {
+            assert!(!with("a").serves(&other), "{other:?}");
+        }
+        let undrafted = ConfinementPolicy { draft: None, ..plain.clone() };
+        assert!(!ConfinementPolicy { draft: None, ..with("a") }.serves(&undrafted));
+    }
 }

@@ -62,6 +62,6 @@ pub use raw::{RawConfine, RawNetwork, RawRead};
 pub use requested_access::{RequestedAccess, missing_access};
 pub use secrets::{
     CountedSecretUse, HostAuthorities, RawSecret, SecretPlace, SecretRule, SecretText, SecretUses, ValueAnswer,
-    ValueQuestion, WorldSecrets, value_of,
+    ValueQuestion, WorldSecrets, keep_values, value_of,
 };
 pub use ssh_agent::{HostKey, RawSsh, WorldSsh};

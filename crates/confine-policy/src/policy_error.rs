@@ -185,6 +185,9 @@ pub enum PolicyFault {
     /// The file of a secret does not exist, in a directory that commands may change.
     #[error("has a file that does not exist, in a directory that commands may change; create it first")]
     NewFileInWriteRoot,
+    /// The draft of the commands has another thing, or nothing, in the place of the file of a secret.
+    #[error("has a file that the draft has removed or replaced by another thing; discard that change")]
+    FileNotInDraft,
     /// Two secrets have the same file.
     #[error("has the file of another secret; put both into one template, or into two files")]
     FileTwice,

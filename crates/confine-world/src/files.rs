@@ -55,7 +55,7 @@ pub(super) fn arrange_mounts(
     found.extend(aims.present.iter().map(|at| MountLayer { at: at.clone(), what: LayerKind::Hidden }));
     found.extend(read_scope_veils::veil_layers(policy, &found)?);
     let shown = ShownFiles::open_before_covering(policy, &found);
-    mount_layers::attach_layers(found, &blanks)?;
+    mount_layers::attach_layers(found, policy.drafted(), &blanks)?;
     let hidden = HiddenPathCovers::new(named, &policy.write, (mounts, aims), blanks);
     let protection = PathProtection::new(policy, git, (own, hidden), place.watches);
     let protection = protection.at_step(|| "the protected files".into())?;

@@ -24,6 +24,8 @@ const OPTIONAL: usize = 7;
 pub struct JoinedWorld {
     /// The world. It lives as long as any of its supervisors keeps it.
     pub world: ConfinedWorld,
+    /// The policy with which it was made.
+    pub policy: ConfinementPolicy,
     /// The way to the world's gate, if it has one.
     pub gate: Option<OwnedFd>,
 }
@@ -39,11 +41,11 @@ pub enum JoinOutcome {
     Gone,
 }
 
-/// Joins the world whose private files lie in a directory of `state`, if it is that of this policy.
+/// Joins the world whose private files lie in a directory of `state`, if it serves this policy.
 pub fn join(policy: &ConfinementPolicy, state: &Path, home: &Path) -> JoinOutcome {
     let Ok(door) = private_directory::connect_to_init(state, home) else { return JoinOutcome::Gone };
     match receive(OwnedFd::from(door)) {
-        Ok((published, _)) if published.policy != *policy => JoinOutcome::Other,
+        Ok((published, _)) if !published.policy.serves(policy) => JoinOutcome::Other,
         Ok((published, joined)) if published.roots == roots_of(policy) => JoinOutcome::Joined(Box::new(joined)),
         _ => JoinOutcome::Gone,
     }
@@ -84,7 +86,8 @@ fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
         board,
         door,
     };
-    Ok((published, JoinedWorld { world, gate: control }))
+    let policy = published.policy.clone();
+    Ok((published, JoinedWorld { world, policy, gate: control }))
 }
 
 /// Returns the number of a message, which shows the optional descriptors that exist.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::empty_covers::EmptyCovers;
 use super::step_failure::{StepContext, WorldStepFailure};
+use confine_policy::DraftedDirectory;
 use sys::MountFlags;
 
 /// The kinds of layers.
@@ -44,7 +45,11 @@ impl MountLayer {
 }
 
 /// Attaches layers. A layer below another is attached after it. At the same path, hiding layers come last.
-pub(super) fn attach_layers(mut layers: Vec<MountLayer>, blanks: &EmptyCovers) -> Result<(), WorldStepFailure> {
+pub(super) fn attach_layers(
+    mut layers: Vec<MountLayer>,
+    drafted: &[DraftedDirectory],
+    blanks: &EmptyCovers,
+) -> Result<(), WorldStepFailure> {
     let rank = |what: &LayerKind| match what {
         LayerKind::Veil => 0,
         LayerKind::Tree(_) => 1,
@@ -57,7 +62,7 @@ pub(super) fn attach_layers(mut layers: Vec<MountLayer>, blanks: &EmptyCovers) -
     for MountLayer { at, what } in layers {
         let has_trees = || trees.iter().any(|tree| *tree != at && tree.starts_with(&at));
         let attached = match what {
-            LayerKind::Tree(tree) => attach_tree(tree, &at),
+            LayerKind::Tree(tree) => attach_tree(tree, &at, drafted),
             LayerKind::Veil => mount_veil(c"0755", &at).map(|()| veils.push(at.clone())),
             LayerKind::Hidden if at.is_dir() && has_trees() => {
                 mount_veil(c"0111", &at).map(|()| veils.push(at.clone()))
@@ -72,9 +77,9 @@ pub(super) fn attach_layers(mut layers: Vec<MountLayer>, blanks: &EmptyCovers) -
     Ok(())
 }
 
-fn attach_tree(tree: OwnedFd, at: &Path) -> io::Result<()> {
+fn attach_tree(tree: OwnedFd, at: &Path, drafted: &[DraftedDirectory]) -> io::Result<()> {
     let tree = File::from(tree);
-    make_place(at, tree.metadata()?.is_dir())?;
+    make_place(at, tree.metadata()?.is_dir(), drafted)?;
     sys::attach_tree(&tree, at)
 }
 
@@ -82,10 +87,14 @@ fn mount_veil(mode: &CStr, at: &Path) -> io::Result<()> {
     sys::attach_tree(&sys::new_mount(c"tmpfs", &[(c"mode", Some(mode))], MountFlags::NO_DEVICES)?, at)
 }
 
-/// Creates a missing place for a mount in a private directory, with all directories above it.
-fn make_place(at: &Path, is_directory: bool) -> io::Result<()> {
-    if at.symlink_metadata().is_ok() {
-        return Ok(());
+/// Creates a missing place for a mount in a private directory, with all directories above it. Below a drafted directory
+/// it would be a change.
+fn make_place(at: &Path, is_directory: bool, drafted: &[DraftedDirectory]) -> io::Result<()> {
+    let in_draft = || drafted.iter().any(|drafted| at != drafted.base && at.starts_with(&drafted.base));
+    match at.symlink_metadata() {
+        Ok(_) => return Ok(()),
+        Err(error) if in_draft() => return Err(error),
+        Err(_) => {}
     }
     let directories = if is_directory { Some(at) } else { at.parent() };
     if let Some(directory) = directories {

@@ -96,7 +96,8 @@ pub enum AnyPort {
 pub struct DraftSettings {
     /// Its name for people.
     pub name: Option<String>,
-    /// What else its commands may do: the option `confine` as JSON.
+    /// What else its commands may do: the option `confine` as JSON. Secrets and the ssh agent are not in it: hosts keep
+    /// them in memory.
     pub confine: String,
     #[expect(missing_docs, reason = "see its type")]
     pub expose: Option<ExposedPorts>,

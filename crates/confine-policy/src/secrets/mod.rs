@@ -27,5 +27,5 @@ pub use raw_secret::{RawSecret, SecretText};
 pub(crate) use secret_rule::world_secrets;
 pub use secret_rule::{SecretPlace, SecretRule, WorldSecrets};
 pub use secret_use::{CountedSecretUse, SecretUses};
-pub use secret_values::{ValueAnswer, ValueQuestion, value_of};
-pub(crate) use secret_values::{forget_values, keep_values};
+pub(crate) use secret_values::forget_values;
+pub use secret_values::{ValueAnswer, ValueQuestion, keep_values, value_of};

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde::Deserialize;
 
+use super::draft_credentials::DraftCredentials;
 use super::draft_entry::DraftEntry;
 use super::draft_fault::{DraftFault, DraftReason};
 use super::draft_ports::CurrentPolicy;
@@ -50,8 +51,10 @@ pub struct OpenDraftOptions {
     pub id: Option<String>,
     /// The name for people.
     pub name: Option<String>,
-    /// The option `confine` as JSON.
+    /// The option `confine` as JSON, without the credentials.
     pub confine: Option<String>,
+    /// What its commands may use of this host.
+    pub credentials: DraftCredentials,
     /// The ports of the draft that this machine reaches.
     pub expose: Option<ExposedPorts>,
     /// The most bytes that its changes may take on the disk. `None`: [`MOST_BYTES`].
@@ -114,7 +117,7 @@ pub struct CommittedDraft {
 /// # Errors
 /// If there is none, or the directory cannot be drafted.
 pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescription, RunError> {
-    let OpenDraftOptions { root, cwd, id, name, confine, expose, max_bytes, keep_ms, dir } = options;
+    let OpenDraftOptions { root, cwd, id, name, confine, credentials, expose, max_bytes, keep_ms, dir } = options;
     if sys::HAS_SEATBELT || NAMESPACES.is_off() {
         let off = format!("they are turned off by {}", NAMESPACES.words());
         let why = if sys::HAS_SEATBELT { "this system has no overlays" } else { &off };
@@ -143,7 +146,8 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
         check_confinement(&confine, expose.is_some())?;
         let root = resolve(&root.unwrap_or_else(|| default_root(&cwd)))?;
         check_root(&root, environment)?;
-        let plain = PlainView::new(&confine, &dir, &root, environment).map_err(RequestError::from)?;
+        let plain = PlainView::new(&confine, credentials.clone(), (&dir, &root), environment);
+        let plain = plain.map_err(RequestError::from)?;
         // Git writes there, too.
         let outer = outer_git_directories(&plain.policy.policy, &state_of_worlds());
         let bases: Vec<_> = std::iter::once(root).chain(outer).collect();
@@ -156,7 +160,7 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
     let open = name.open(&stored)?;
     if let Some(plain) = plain {
         open.begin_with(plain, &stored);
-    } else if let Err(error) = open.view(&stored, environment) {
+    } else if let Err(error) = open.view(&stored, &credentials, environment) {
         let _of_another_process = name.close();
         return Err(RequestError::from(error).into());
     }
@@ -414,6 +418,9 @@ fn check_confinement(options: &str, exposes: bool) -> Result<(), RunError> {
     let refused = |option: &str, why: &str| Err(RunError::InvalidArg(format!("confine.{option}: {why}")));
     let workspace = "commands of a draft may change its root and nothing else";
     match &raw {
+        RawConfine { secrets, ssh, .. } if !secrets.is_empty() || ssh.is_some() => {
+            refused("secrets", "credentials are never kept with a draft")
+        }
         RawConfine { profile: Some(profile), .. } if profile != "workspace" => refused("profile", workspace),
         RawConfine { write, .. } if !write.is_empty() => refused("write", workspace),
         RawConfine { tmp: Some(tmp), .. } if tmp != "private" => refused("tmp", workspace),

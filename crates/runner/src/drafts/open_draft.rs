@@ -10,10 +10,13 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use tokio::task::JoinHandle;
 
+use super::draft_credentials::DraftCredentials;
 use super::draft_fault::{DraftFault, DraftReason};
 use super::draft_ports::DraftPorts;
 use crate::supervise::{EndingWorlds, HelperProcesses, end_worlds, next_owner};
-use confine_policy::{OwnedPolicy, PolicyError, RawConfine, RealHost, policy_for_owner};
+use confine_policy::{
+    OwnedPolicy, PolicyError, PolicyFault, RawConfine, RealHost, SecretRule, keep_values, policy_for_owner,
+};
 use draft::draft_moment::DraftMoment;
 use draft::draft_store::{DraftRecord, DraftState, DraftStore, StoredDraft};
 use ledger::Actor;
@@ -50,10 +53,11 @@ pub struct OpenDraft {
 }
 
 /// The confinement of a draft's commands. After a commit they get another one.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct DraftView {
     generation: u64,
     owner: u64,
+    credentials: DraftCredentials,
     policy: Arc<OwnedPolicy>,
 }
 
@@ -61,15 +65,22 @@ pub(super) struct DraftView {
 #[derive(Debug)]
 pub(super) struct PlainView {
     owner: u64,
+    credentials: DraftCredentials,
     pub(super) policy: Arc<OwnedPolicy>,
 }
 
 impl PlainView {
     /// Makes the confinement. `confine`: its options as JSON. `dir`: the directory of all drafts.
-    pub(super) fn new(confine: &str, dir: &Path, root: &Path, environment: &str) -> Result<Self, PolicyError> {
-        let (owner, raw) = (next_owner(), RawConfine::from_json(confine)?);
+    pub(super) fn new(
+        confine: &str,
+        credentials: DraftCredentials,
+        (dir, root): (&Path, &Path),
+        environment: &str,
+    ) -> Result<Self, PolicyError> {
+        let (owner, raw) = (next_owner(), credentials.added_to(RawConfine::from_json(confine)?));
         let raw = RawConfine { store: Some(dir.to_string_lossy().into_owned()), ..raw };
-        Ok(Self { owner, policy: policy_for_owner(raw, owner, root, &RealHost { environment })? })
+        let policy = policy_for_owner(raw, owner, root, &RealHost { environment })?;
+        Ok(Self { owner, credentials, policy })
     }
 
     /// Forgets the confinement of a draft that could not be made.
@@ -79,10 +90,10 @@ impl PlainView {
 }
 
 impl DraftView {
-    fn of(PlainView { owner, policy }: PlainView, stored: &StoredDraft) -> Self {
+    fn of(PlainView { owner, credentials, policy }: PlainView, stored: &StoredDraft) -> Self {
         let mut policy = (*policy).clone();
         policy.policy.draft = Some(stored.tree());
-        Self { generation: stored.record.generation, owner, policy: Arc::new(policy) }
+        Self { generation: stored.record.generation, owner, credentials, policy: Arc::new(policy) }
     }
 }
 
@@ -186,11 +197,11 @@ impl DraftName {
         drop(forgotten);
     }
 
-    /// Opens the draft for a command.
+    /// Opens the draft for a command, which may use these credentials.
     ///
     /// # Errors
     /// If there is no such draft, it is being committed, forked or discarded, or its confinement is impossible here.
-    pub fn use_for_command(&self, environment: &str) -> Result<DraftUse, DraftFault> {
+    pub fn use_for_command(&self, credentials: &DraftCredentials, environment: &str) -> Result<DraftUse, DraftFault> {
         let open = self.opened()?;
         let enter = || self.store().enter(&self.id).map_err(DraftFault::from);
         let (mut stored, mut held) = enter()?;
@@ -205,26 +216,40 @@ impl DraftName {
             let message = format!("the draft {} holds {used}, over its maxBytes of {most}", self.id);
             return Err(DraftFault::new(DraftReason::Space, message));
         }
-        let confined = open.view(&stored, environment);
-        let view = confined.map_err(|error| DraftFault::new(DraftReason::Unsupported, error.to_string()))?;
-        Ok(DraftUse { open, policy: view.policy, stored, edits: None, _held: held })
+        let policy = open.view(&stored, credentials, environment);
+        let policy = policy.map_err(|error| DraftFault::new(DraftReason::Unsupported, error.to_string()))?;
+        Ok(DraftUse { open, policy, stored, edits: None, _held: held })
     }
 }
 
 impl OpenDraft {
-    /// Returns the confinement of commands, as the draft is now.
-    pub(super) fn view(&self, stored: &StoredDraft, environment: &str) -> Result<DraftView, PolicyError> {
+    /// Returns the confinement of commands, as the draft is now. Those without credentials share the world of others,
+    /// and what these may use.
+    pub(super) fn view(
+        &self,
+        stored: &StoredDraft,
+        credentials: &DraftCredentials,
+        environment: &str,
+    ) -> Result<Arc<OwnedPolicy>, PolicyError> {
         let generation = stored.record.generation;
         let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(view) = view.as_ref().filter(|view| view.generation == generation) {
-            return Ok(view.clone());
+        let is_known = |view: &&DraftView| {
+            view.generation == generation && (credentials.is_empty() || view.credentials == *credentials)
+        };
+        if let Some(view) = view.as_ref().filter(is_known) {
+            // A function may have returned another value since.
+            keep_values(view.owner, &view.policy.policy.secrets.rules, &credentials.secrets);
+            return Ok(Arc::clone(&view.policy));
         }
         let DraftRecord { settings, root, .. } = &stored.record;
-        let made = DraftView::of(PlainView::new(&settings.confine, &self.name.dir, root, environment)?, stored);
-        if let Some(earlier) = view.replace(made.clone()) {
+        let plain = PlainView::new(&settings.confine, credentials.clone(), (&self.name.dir, root), environment)?;
+        check_files(&plain.policy.policy.secrets.rules, stored).inspect_err(|_| plain.forget())?;
+        let made = DraftView::of(plain, stored);
+        let policy = Arc::clone(&made.policy);
+        if let Some(earlier) = view.replace(made) {
             end_worlds(earlier.owner);
         }
-        Ok(made)
+        Ok(policy)
     }
 
     /// Takes the confinement that was made for a new draft.
@@ -376,6 +401,20 @@ impl Drop for DraftUse {
     fn drop(&mut self) {
         self.open.note_touched();
     }
+}
+
+/// Checks that the draft has the files of secrets: in the place of one that it has removed, something would have to be
+/// made.
+fn check_files(rules: &[SecretRule], stored: &StoredDraft) -> Result<(), PolicyError> {
+    for SecretRule { name, file, .. } in rules {
+        let Some((at, _)) = file else { continue };
+        let Some(layer) = stored.record.layers.iter().find(|layer| is_within(at, &layer.base)) else { continue };
+        let found = layer.find(at).ok().flatten().and_then(|place| place.symlink_metadata().ok());
+        if !found.is_some_and(|found| found.is_file()) {
+            return Err(PolicyError::invalid("confine.secrets", name, PolicyFault::FileNotInDraft));
+        }
+    }
+    Ok(())
 }
 
 /// Finishes a commit that was killed.

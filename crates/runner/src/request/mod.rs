@@ -231,7 +231,7 @@ impl PlannedRun {
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == TimeRule::Terminal;
         let reduce = output_reduction::reduction_for(raw.reduce, place, raw.streams)?;
-        let draft = raw.draft.as_ref().map(|name| name.use_for_command(&raw.host_env)).transpose()?;
+        let draft = raw.draft.as_ref().map(|name| name.use_for_command(&raw.credentials, &raw.host_env)).transpose()?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let confine = draft.as_ref().map(|draft| Arc::clone(&draft.policy)).or(confine);
         let limits = draft.as_ref().map_or(limits, |draft| draft.bound(limits));

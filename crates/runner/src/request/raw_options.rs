@@ -22,7 +22,7 @@ use super::recording_options::{REUSE_AGE_MS, REUSE_STORE_BYTES, UNDO_FILE_BYTES,
 use super::safety_options::{RawSafety, SafetyCriteria};
 #[cfg(test)]
 use super::time_options::{GRACE_MS, IDLE_TIMEOUT_MS, TIMEOUT_MS};
-use crate::drafts::DraftName;
+use crate::drafts::{DraftCredentials, DraftName};
 use crate::pty::CommandTerminal;
 use crate::registry::TaskRegistry;
 use capture::{ProgressLineHandling, SanitizeRules};
@@ -271,6 +271,9 @@ pub struct RawOptions {
     /// The draft in which the command runs. `None`: it runs in none.
     #[cfg_attr(test, schemars(skip))]
     pub draft: Option<DraftName>,
+    /// What commands of the draft may use of this host.
+    #[cfg_attr(test, schemars(skip))]
+    pub credentials: DraftCredentials,
     /// Whether the command was the producer of a pipeline whose filter was taken away.
     #[cfg_attr(test, schemars(skip))]
     pub is_producer: bool,

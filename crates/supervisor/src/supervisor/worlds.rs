@@ -33,6 +33,9 @@ const ENDING: u16 = 50;
 
 /// Time for an ending world to release its ports, so that a session can follow another session with the same `expose`.
 const PORT_RELEASE: Duration = Duration::from_millis(500);
+/// Time for the world of a draft to end, before commands with another policy need theirs.
+const WORLD_END: Duration = Duration::from_millis(500);
+/// Time between two attempts.
 const TRY_EVERY: Duration = Duration::from_millis(2);
 
 /// Worlds that watch files, with two of the user's watches each. The kernel permits a user 128 by default.
@@ -101,14 +104,32 @@ impl SupervisorWorlds {
             registry.map(|folder| TaskStore::at(folder.to_owned()).joinable_worlds()).unwrap_or_default();
         candidates.extend(of_draft.as_mut().and_then(DraftWorldFile::home));
         for home in candidates {
-            match confine_world::join(policy, state, &home) {
+            let give_up = Instant::now() + WORLD_END;
+            let join = || confine_world::join(policy, state, &home);
+            let mut found = join();
+            // The world of a draft that was closed, or got other secrets, may be ending.
+            let may_end = |found: &JoinOutcome| match found {
+                JoinOutcome::Joined(joined) => joined.policy != *policy && self.is_one_ending(),
+                JoinOutcome::Other => true,
+                JoinOutcome::Gone => false,
+            };
+            while of_draft.is_some() && may_end(&found) && Instant::now() < give_up {
+                // A world that was joined lives on.
+                drop(found);
+                thread::sleep(TRY_EVERY);
+                found = join();
+            }
+            match found {
                 JoinOutcome::Joined(joined) => {
-                    let JoinedWorld { world, gate } = *joined;
-                    return self.register_world(id, policy, world, gate.map(|gate| GateControl::from(gate).into()));
+                    let JoinedWorld { world, policy, gate } = *joined;
+                    return self.register_world(id, &policy, world, gate.map(|gate| GateControl::from(gate).into()));
                 }
                 JoinOutcome::Other if of_draft.is_some() => {
                     let busy = io::Error::from_raw_os_error(libc::EBUSY);
-                    return Err(failed("another process confines commands of the draft in another way", busy));
+                    return Err(failed(
+                        "others run commands of the draft with other secrets, or confined differently",
+                        busy,
+                    ));
                 }
                 JoinOutcome::Other | JoinOutcome::Gone => {}
             }
