@@ -17,6 +17,7 @@ import {
 } from './core/checks.ts';
 import { hintOf, unknownOption } from './core/option-names.ts';
 import { DRAFT } from './draft/handle.ts';
+import { checkOpenDraft } from './draft/options.ts';
 import { BashError } from './errors.ts';
 import { AFFINITY, PLACE, placeName } from './fleet/handle.ts';
 import { REDUCE } from './reduce/options.ts';
@@ -155,11 +156,19 @@ export function checkPlace(options: CommandOptions): void {
   }
 }
 
-/** Checks the options of a tool whose commands run in a draft. `true`: one that the tool opens itself. */
-export function checkDraft({ draft, ...options }: Omit<CommandOptions, 'draft'> & { draft?: unknown }): void {
+/**
+ * Checks the options of a tool whose commands run in a draft. `true`: one that the tool opens itself, with its
+ * `confine`, unless a session has one.
+ */
+export function checkDraft({ draft, ...options }: ToolInDraft): void {
   if (draft !== true) DRAFT(draft, 'draft');
-  checkInDraft(options);
+  const { confine, session, ...others } = options;
+  const isOfDraft = draft === true && session === undefined && confine !== 'off';
+  if (isOfDraft) checkOpenDraft({ confine });
+  checkInDraft(isOfDraft ? others : options);
 }
+
+type ToolInDraft = Omit<CommandOptions, 'draft'> & { draft?: unknown; session?: unknown };
 
 /** Checks the options of a command in a draft, which has its own confinement and is its own undo. */
 function checkInDraft({ confine, undo, target, reuse, evidence }: CommandOptions): void {

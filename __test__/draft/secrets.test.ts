@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash, type Draft, drafts, openDraft, PtySession } from 'agent-bash';
+import { createBashTool } from 'agent-bash/ai';
 import { beforeEach, describe, expect } from 'vitest';
+import { callTool } from '../ai/fixtures/call.ts';
 import { AUTHORITY, HOST, secretFor, secretHost, VALUE } from '../confine/secrets/support.ts';
 import { finished, folder, host, rejection } from '../support/index.ts';
 import { draftTest, type Project, project } from './support.ts';
@@ -227,4 +229,16 @@ describe('a draft that is opened by its id', () => {
       expect(id).toBe(draft.id);
     },
   );
+});
+
+describe('a tool with a draft of its own', () => {
+  draftTest('opens it with its confinement', async () => {
+    const { root } = project();
+    const { port } = await secretHost();
+    const confine = { network, secrets: { TOKEN: secretFor(port) } };
+    const options = { cwd: root, draft: true, confine } as const;
+    expect(createBashTool(options).description).toContain(`The variable TOKEN works for ${HOST}:${port}`);
+    const { output } = await callTool(options, { command: request(port) });
+    expect(output).toMatchObject({ stdout: '200\n', draft: expect.any(String) });
+  });
 });

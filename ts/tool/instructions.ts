@@ -121,11 +121,17 @@ export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'conf
         ? 'reach no host but their own'
         : `reach only the hosts ${hosts.join(', ')}`;
   const more = onAccess === undefined ? '' : '; with access you can ask for more';
-  const usable = Object.entries(secrets).map(([name, { hosts, file, inject }]) => {
+  return `Commands are confined: ${changes}, ${reaches}, and read no secrets of the user. What was denied is listed behind the output${more}.${describeSecrets(confine)}`;
+}
+
+/** Returns where the secrets of a confinement work, in sentences behind others. */
+function describeSecrets(confine: BashToolOptions['confine']): string {
+  const secrets = Object.entries((typeof confine === 'object' ? confine.secrets : undefined) ?? {});
+  const usable = secrets.map(([name, { hosts, file, inject }]) => {
     const what = inject ? 'A secret' : file === undefined ? `The variable ${name}` : `The secret in ${file}`;
     return ` ${what} works for ${some(hosts).join(', ')} and cannot be read.`;
   });
-  return `Commands are confined: ${changes}, ${reaches}, and read no secrets of the user. What was denied is listed behind the output${more}.${usable.join('')}`;
+  return usable.join('');
 }
 
 /**
@@ -133,13 +139,14 @@ export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'conf
  * has the fields about it.
  */
 export function describeDraft(options: BashToolOptions, looks = true): string {
-  const { draft = false, commit } = options;
+  const { draft = false, commit, confine } = options;
   if (draft === false) return '';
   const root = draft === true ? toolFolder(options) : draft.root;
   const effect = `Commands run in a draft of ${root}: they see what earlier ones have changed, and outside of the draft nothing changes until it is committed.`;
-  if (!looks) return effect;
+  const secrets = describeSecrets(confine);
+  if (!looks) return `${effect}${secrets}`;
   const asks = commit === 'ask' ? '; draft_commit asks a person to commit it' : '; a person commits it';
-  return `${effect} draft_changes, in place of a command, shows what it has changed${asks}.`;
+  return `${effect} draft_changes, in place of a command, shows what it has changed${asks}.${secrets}`;
 }
 
 function some(entries: readonly string[]): string[] {

@@ -262,7 +262,8 @@ export interface BashToolOptions
    * The draft in which the commands run, as in `bash()`, which the tool does not close. `true`: a draft of the tool's
    * directory, or of the first directory of its session. It is opened with the first command, and after a commit with
    * the next one. Its id is `result.draft`, and it is kept for 7 days after its last command. The input then has
-   * `draft_changes`. `access` is not offered. In a sandbox the option is `{ error }`, `ERR_BASH_UNSUPPORTED`.
+   * `draft_changes`. `access` is not offered. `confine` beside `true` is that of the draft, as `openDraft` takes it.
+   * In a sandbox the option is `{ error }`, `ERR_BASH_UNSUPPORTED`.
    *
    * @default false
    * @example createBashTool({ draft: true, commit: 'ask' });

@@ -29,13 +29,14 @@ export async function withDraft<T extends BashToolOptions>(options: T & Owned): 
   }
   if (options.draft !== true) return options;
   const { drafts, root } = placeOf(options);
+  const { confine } = options;
   const known = drafts.get(root);
-  const draft = known ?? openDraft({ root });
+  const draft = known ?? openDraft({ root, ...(typeof confine === 'object' && { confine }) });
   if (known === undefined) {
     drafts.set(root, draft);
     draft.catch(() => drafts.delete(root));
   }
-  return { ...options, draft: await draft };
+  return { ...options, confine: undefined, draft: await draft };
 }
 
 /**
