@@ -51,6 +51,26 @@ agent-bash: drop: agent-bash draft discard ${id}
     expect(await json('list')).toMatchObject([{ id, name: 'try it', root, runs: 2 }]);
   });
 
+  draftTest('gives it secrets that are in no list, and gives others to a draft that exists', async () => {
+    const { dir, draft, json, env } = scene();
+    const value = 'xoxb-1111111111-valuevaluevaluevalue';
+    const file = join(folder(), 'token');
+    writeFileSync(file, value);
+    const secret = `TOKEN@a.example=file:${file}`;
+    const seen = ['--', 'echo "[$TOKEN]"; echo x >>new'];
+    const first = await draft('--secret', secret, ...seen);
+    expect(first.stdout, first.stderr).toMatch(/^\[xoxb-\d{10}-[a-z]{20}\]\n$/);
+    const [{ id }] = await json<[DraftInfo]>('list');
+    expect((await draft('--id', id, ...seen)).stdout).toBe('[]\n');
+    expect((await draft('--id', id, '--secret', secret, ...seen)).stdout).toMatch(/^\[xoxb-/);
+    const tried = await draft('--secret', secret, '--commit', 'none', '--try', seen[1] ?? '');
+    expect(tried.stdout).toMatch(/^\[xoxb-/m);
+    const kept = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const texts = kept.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
+    const told = [first, tried, await json('list'), env, texts];
+    expect(JSON.stringify(told)).not.toContain(value);
+  });
+
   draftTest('says where a port of the draft is reached while it runs', async () => {
     const { draft, started } = scene();
     const code = "require('http').createServer((_, to) => to.end('up')).listen(3000, () => console.log('listens'))";

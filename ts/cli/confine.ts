@@ -1,19 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { BashOptions, Secret } from 'agent-bash';
+import type { BashOptions, ConfineOptions, Secret } from 'agent-bash';
 import { type Command, InvalidArgumentError } from 'commander';
 import { gather } from './values.ts';
 
 type Profile = 'read-only' | 'workspace';
 
+/** The options that let confined commands use what they cannot read, as commander gives them. */
+export interface CredentialFlags {
+  secret?: NamedSecret[];
+  ssh?: string[];
+}
+
 /** The options that confine commands, as commander gives them. */
-export interface ConfineFlags {
+export interface ConfineFlags extends CredentialFlags {
   confine?: Profile;
   write?: string[];
   hide?: string[];
   allowHost?: string[];
-  secret?: NamedSecret[];
-  ssh?: string[];
 }
 
 /** A secret with its name. */
@@ -21,7 +25,7 @@ type NamedSecret = [name: string, secret: Secret];
 
 /** Adds these options to a command. */
 export function addConfineFlags(command: Command): Command {
-  return command
+  const confined = command
     .option('--confine [profile]', 'limit what it can reach: workspace (default) or read-only', parseProfile)
     .option('--write <path>', 'confined, with a directory or file that it may change, too', gather)
     .option('--hide <path>', 'confined, without this path, which it can neither read nor list', gather)
@@ -29,15 +33,21 @@ export function addConfineFlags(command: Command): Command {
       '--allow-host <host>',
       'confined, with a host that it can reach: name, *.domain, address or CIDR, with :port or for 80 and 443',
       gather,
-    )
+    );
+  return addCredentialFlags(confined, 'confined, with ');
+}
+
+/** Adds the options for what commands use and cannot read. `before` begins their descriptions. */
+export function addCredentialFlags(command: Command, before = ''): Command {
+  return command
     .option(
       '--secret <name@host[,host…][=env:VAR|file:PATH|-]>',
-      'confined, with a secret that commands use at these hosts and cannot read, from the variable of its name',
+      `${before}a secret that commands use at these hosts and cannot read, from the variable of its name`,
       (text: string, before: NamedSecret[] = []) => [...before, parseSecret(text)],
     )
     .option(
       '--ssh <host>',
-      'confined, with the ssh agent for logins to this host alone: name, *.domain or address, with :port or for 22',
+      `${before}the ssh agent for logins to this host alone: name, *.domain or address, with :port or for 22`,
       gather,
     );
 }
@@ -89,9 +99,10 @@ const isProfile = (text: string | undefined): text is Profile => text === 'works
  * paths begin at `folder`.
  */
 export function confineOf(
-  { confine, write, hide, allowHost, secret, ssh }: ConfineFlags,
+  { confine, write, hide, allowHost, ...credentials }: ConfineFlags,
   folder = process.cwd(),
 ): BashOptions['confine'] {
+  const { secret, ssh } = credentials;
   if (confine === undefined && !write && !hide && !allowHost && !secret && !ssh) return undefined;
   // A shell leaves `~` as it is behind an equals sign.
   const absolute = (path: string) => (folder === '' || path.startsWith('~') ? path : resolve(folder, path));
@@ -100,6 +111,13 @@ export function confineOf(
     ...(write && { write: write.map(absolute) }),
     ...(hide && { hide: hide.map(absolute) }),
     ...(allowHost && { network: { allow: allowHost } }),
+    ...credentialsOf(credentials),
+  };
+}
+
+/** Returns what commands may use, for the option `confine`. */
+export function credentialsOf({ secret, ssh }: CredentialFlags): Pick<ConfineOptions, 'secrets' | 'ssh'> {
+  return {
     ...(secret && { secrets: Object.fromEntries(secret) }),
     ...(ssh && { ssh: { hosts: ssh } }),
   };

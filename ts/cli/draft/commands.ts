@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addCredentialFlags } from '../confine.ts';
 import { oneOf } from '../record.ts';
 import { gather, gatherPorts } from '../values.ts';
 import { changes, diff } from './changes.ts';
@@ -34,7 +35,7 @@ export function addDraft(made: Command): void {
       .option('--path <path>', 'only this file or directory, absolute or relative to the root of the draft', gather);
   const json = (command: Command) => command.option('--json', 'print JSON, for programs');
 
-  json(verb('run', 'run a command in a new draft; as agent-bash draft [options] -- COMMAND...'))
+  json(addCredentialFlags(verb('run', 'run a command in a new draft; as agent-bash draft [options] -- COMMAND...')))
     .argument('<command...>', 'the command: one quoted argument, or its words')
     .option('--name <name>', 'a name of the draft, for people')
     .option('--root <dir>', ROOT)
@@ -43,7 +44,8 @@ export function addDraft(made: Command): void {
     .option('--id <id>', 'in this draft, in place of a new one')
     .addHelpText('after', '\nExit code: that of the command. A new draft without changes is discarded.')
     .action(run);
-  json(verb('try', `run commands at once, each in a new draft, and commit one; as agent-bash draft ${TRY} COMMAND...`))
+  const trial = `run commands at once, each in a new draft, and commit one; as agent-bash draft ${TRY} COMMAND...`;
+  json(addCredentialFlags(verb('try', trial)))
     .argument('<command...>', 'the commands, each one quoted argument')
     .option('--commit <which>', 'first: the first that passes, which ends the others; none: do not ask', WHICH)
     .option('--keep', 'do not discard the drafts that are not committed')
@@ -60,7 +62,7 @@ export function addDraft(made: Command): void {
     .addHelpText('after', '\nExit code: 1 when conflicts have stopped it.')
     .action(commit);
   json(verb('discard', 'remove drafts with their changes')).argument('<id...>', ID).action(discard);
-  verb('shell', 'open a bash in a draft, on this terminal').argument('<id>', ID).action(shell);
+  addCredentialFlags(verb('shell', 'open a bash in a draft, on this terminal')).argument('<id>', ID).action(shell);
   draft.showHelpAfterError("(a command stands behind two dashes: agent-bash draft -- 'npm test')");
 }
 

@@ -1,4 +1,4 @@
-import { type BashError, type Draft, drafts, openDraft } from 'agent-bash';
+import { type BashError, type ConfineOptions, type Draft, drafts, openDraft } from 'agent-bash';
 import { EXIT, Failure } from '../console.ts';
 import { spaced } from '../destination.ts';
 
@@ -13,10 +13,18 @@ export interface PathFlags extends DraftFlags {
   path?: string[];
 }
 
-/** Calls `use` with the draft that an id or its beginning names, which is closed at the end. */
-export async function withDraft(name: string, flags: DraftFlags, use: (draft: Draft) => Promise<void>): Promise<void> {
+/**
+ * Calls `use` with the draft that an id or its beginning names, which is closed at the end. `credentials` are those of
+ * this process for commands.
+ */
+export async function withDraft(
+  name: string,
+  flags: DraftFlags,
+  use: (draft: Draft) => Promise<void>,
+  credentials: ConfineOptions = {},
+): Promise<void> {
   try {
-    await reopened(await idOf(name, flags), flags, use);
+    await reopened(await idOf(name, flags), flags, use, credentials);
   } catch (error) {
     // A path that does not belong to the draft.
     throw (error as BashError).code === 'ERR_BASH_INVALID_ARG' ? Failure.of(error, EXIT.usage) : error;
@@ -24,8 +32,13 @@ export async function withDraft(name: string, flags: DraftFlags, use: (draft: Dr
 }
 
 /** Calls `use` with the draft of an id, which is closed at the end, and returns what it returns. */
-export async function reopened<T>(id: string, { dir }: DraftFlags, use: (draft: Draft) => Promise<T>): Promise<T> {
-  const draft = await openDraft({ id, dir });
+export async function reopened<T>(
+  id: string,
+  { dir }: DraftFlags,
+  use: (draft: Draft) => Promise<T>,
+  confine: ConfineOptions = {},
+): Promise<T> {
+  const draft = await openDraft({ id, dir, confine });
   try {
     return await use(draft);
   } finally {

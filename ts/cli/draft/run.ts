@@ -1,5 +1,6 @@
 import { type BashResult, bash, type Draft, openDraft } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
+import { type CredentialFlags, credentialsOf } from '../confine.ts';
 import { EXIT, Failure, printJson, readerGone, remark } from '../console.ts';
 import { spaced } from '../destination.ts';
 import { interruptible } from '../interruption.ts';
@@ -7,7 +8,7 @@ import { codeOf, explain, LIVE, ledger } from '../run.ts';
 import { type DraftFlags, withDraft } from './open.ts';
 import { discardEmpty, summarize } from './summary.ts';
 
-interface RunFlags extends DraftFlags {
+interface RunFlags extends DraftFlags, CredentialFlags {
   name?: string;
   root?: string;
   network?: string[];
@@ -24,9 +25,8 @@ export async function run(words: string[], flags: RunFlags): Promise<void> {
   // A single word is a whole command, as in `agent-bash run`.
   const command = words.length === 1 ? String(words[0]) : spaced(words).trim();
   try {
-    await (id === undefined
-      ? runInNew(command, flags)
-      : withDraft(id, flags, async (draft) => report(draft, await runIn(draft, command, flags), false, flags)));
+    const runInOld = async (draft: Draft) => report(draft, await runIn(draft, command, flags), false, flags);
+    await (id === undefined ? runInNew(command, flags) : withDraft(id, flags, runInOld, credentialsOf(flags)));
   } catch (error) {
     throw error instanceof Failure && error.exitCode === EXIT.usage ? error : Failure.of(error, EXIT.notRun);
   }
@@ -34,7 +34,7 @@ export async function run(words: string[], flags: RunFlags): Promise<void> {
 
 async function runInNew(command: string, flags: RunFlags): Promise<void> {
   const { name, root, network, expose, dir, json } = flags;
-  const confine = network && { network: { allow: network } };
+  const confine = { ...(network && { network: { allow: network } }), ...credentialsOf(flags) };
   const draft = await openDraft({ name, root, dir, expose, confine });
   try {
     for (const port of expose ?? []) {

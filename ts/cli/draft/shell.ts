@@ -1,4 +1,5 @@
-import { PtySession } from 'agent-bash';
+import { type Draft, PtySession } from 'agent-bash';
+import { type CredentialFlags, credentialsOf } from '../confine.ts';
 import { EXIT, Failure, readerGone, write } from '../console.ts';
 import { interruptible } from '../interruption.ts';
 import { codeOf, ledger } from '../run.ts';
@@ -9,13 +10,13 @@ import { summarize } from './summary.ts';
 const MOST = 1_000;
 
 /** `agent-bash draft shell ID`: connects this terminal to a bash in a draft. */
-export async function shell(name: string, flags: DraftFlags): Promise<void> {
+export async function shell(name: string, flags: DraftFlags & CredentialFlags): Promise<void> {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY) {
     const text = 'a shell needs a terminal; without one: agent-bash draft --id ID -- COMMAND';
     throw new Failure('ERR_BASH_INVALID_ARG', text, EXIT.usage);
   }
-  await withDraft(name, flags, async (draft) => {
+  const use = async (draft: Draft) => {
     const { signal, code } = interruptible();
     const [cols, rows] = sizeOf(stdout);
     const terminal = new PtySession({ draft, cols, rows, signal, ledger: ledger() });
@@ -32,7 +33,8 @@ export async function shell(name: string, flags: DraftFlags): Promise<void> {
       stdin.setRawMode(false).destroy();
     }
     await summarize(draft, flags);
-  });
+  };
+  await withDraft(name, flags, use, credentialsOf(flags));
 }
 
 /** Returns the size of a terminal. Some have none, and say 0. */

@@ -1,11 +1,12 @@
 import { type BashError, type BashOptions, type BashResult, bash, type ChangeCounts, openDraft } from 'agent-bash';
 import { innerOf } from '../../../core/inner.ts';
+import { type CredentialFlags, credentialsOf } from '../../confine.ts';
 import { ledger } from '../../run.ts';
 import { type DraftFlags, reopened } from '../open.ts';
 import { discardEmpty } from '../summary.ts';
 
 /** Options of the drafts in which commands are tried. */
-export interface AttemptFlags extends DraftFlags {
+export interface AttemptFlags extends DraftFlags, CredentialFlags {
   root?: string;
   network?: string[];
 }
@@ -43,7 +44,8 @@ export async function runAttempt(
   const name = redact(command)
     .slice(0, LONGEST_NAME)
     .replace(/[\ud800-\udbff]$/, '');
-  const draft = await openDraft({ name, root, dir, ...(network && { confine: { network: { allow: network } } }) });
+  const confine = { ...(network && { network: { allow: network } }), ...credentialsOf(flags) };
+  const draft = await openDraft({ name, root, dir, confine });
   attempt.draft = draft.id;
   try {
     const timeoutMs = facts().request.maxLimitMs;
