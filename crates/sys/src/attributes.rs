@@ -5,8 +5,10 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use rustix::fs::{XattrFlags, lgetxattr, llistxattr, lremovexattr, lsetxattr};
+use rustix::fs::{XattrFlags, lgetxattr, lremovexattr, lsetxattr};
 use rustix::io::Errno;
+
+use crate::list_attributes;
 
 /// Bytes that a list or a value may have. Linux has no longer ones, and macOS's are left out.
 const LONGEST: usize = if cfg!(target_os = "linux") { 65_536 } else { 1024 * 1024 };
@@ -16,10 +18,10 @@ const LONGEST: usize = if cfg!(target_os = "linux") { 65_536 } else { 1024 * 102
 pub fn attributes(path: &Path) -> io::Result<Vec<(OsString, Vec<u8>)>> {
     // Most files have none, and the others few.
     let mut first = [0; 256];
-    let names = match llistxattr(path, &mut first) {
+    let names = match list_attributes(path, &mut first) {
         Ok(0) | Err(Errno::NOTSUP) => return Ok(Vec::new()),
         Ok(length) => first[..length].to_vec(),
-        _ => grown(|buffer| llistxattr(path, buffer))?,
+        _ => grown(|buffer| list_attributes(path, buffer))?,
     };
     let mut found = Vec::new();
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {

@@ -1,6 +1,6 @@
 //! Pipes, terminals and files without a name.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::sys::stat::fstatat;
 use nix::unistd::Pid;
+use rustix::fs::llistxattr;
 
 use super::proc::descriptors;
 use crate::PathStatus;
@@ -145,9 +146,42 @@ pub fn path_status(path: &Path) -> io::Result<PathStatus> {
     })
 }
 
+/// Lists the names of the extended attributes of a file, each with a 0 behind it. A symbolic link is not followed.
+pub(crate) fn list_attributes(path: &Path, names: &mut [u8]) -> Result<usize, rustix::io::Errno> {
+    /// The call `listxattrat`, since Linux 6.13, which the C library does not name.
+    const LISTXATTRAT: libc::c_long = 465;
+    let (directory, name) = split_open(path);
+    if directory.as_raw_fd() == libc::AT_FDCWD {
+        return llistxattr(path, names);
+    }
+    let name = CString::new(name.as_os_str().as_bytes()).map_err(|_| rustix::io::Errno::INVAL)?;
+    let (directory, flags) = (directory.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
+    // SAFETY: a C string, and a buffer with its length.
+    let listed =
+        unsafe { libc::syscall(LISTXATTRAT, directory, name.as_ptr(), flags, names.as_mut_ptr(), names.len()) };
+    usize::try_from(listed).or_else(|_| llistxattr(path, names))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attributes_in_an_open_directory_are_those_of_the_path() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("f");
+        fs::write(&path, "").expect("written");
+        let open = fs::File::open(directory.path()).expect("opened");
+        let inside = path_in(&open, OsStr::new("f"));
+        assert_eq!(crate::attributes(&inside).expect("read"), []);
+        // Not every temporary directory has attributes.
+        let set = crate::set_attribute(&path, OsStr::new("user.one"), b"1");
+        let found = crate::attributes(&path).expect("read");
+        assert_eq!(found.len(), usize::from(set.is_ok()));
+        assert_eq!(crate::attributes(&inside).expect("read"), found);
+        let missing = path_in(&open, OsStr::new("none"));
+        assert_eq!(crate::attributes(&missing).expect_err("none").kind(), io::ErrorKind::NotFound);
+    }
 
     #[test]
     fn a_path_in_an_open_directory_is_split_and_no_other() {

@@ -383,6 +383,11 @@ pub fn split_open(path: &Path) -> (BorrowedFd<'_>, &Path) {
     (nix::fcntl::AT_FDCWD, path)
 }
 
+/// Lists the names of the extended attributes of a file, each with a 0 behind it. A symbolic link is not followed.
+pub(crate) fn list_attributes(path: &Path, names: &mut [u8]) -> Result<usize, rustix::io::Errno> {
+    rustix::fs::llistxattr(path, names)
+}
+
 /// Reads the status of the thing at a path. A symbolic link is not followed.
 ///
 /// # Errors
