@@ -18,6 +18,7 @@ use super::layer::{make_merged, read_thing, strip};
 use super::layer_room::remove_all;
 use undo::path_lookup::{RoutedPath, read_state};
 use undo::path_state::PathState;
+use undo::side_by_side::side_by_side;
 use undo::{ChangeJournal, ComingChange, JournalError, OpenRoute};
 
 /// The effect of a commit on one layer.
@@ -268,11 +269,24 @@ fn check_unchanged(at: RoutedPath<'_>, planned: &PathState) -> Result<(), Commit
 
 /// Takes the attributes of the overlay off a thing that leaves the draft, and off everything in it.
 fn strip_all(place: &Path, is_directory: bool) -> io::Result<()> {
-    if is_directory {
-        for entry in fs::read_dir(place)? {
-            let entry = entry?;
-            strip_all(&entry.path(), entry.file_type()?.is_dir())?;
-        }
+    let mut directories = if is_directory { vec![place.to_owned()] } else { Vec::new() };
+    while !directories.is_empty() {
+        let below = side_by_side(&directories, |directory| strip_entries(directory));
+        directories = below.into_iter().collect::<io::Result<Vec<_>>>()?.concat();
     }
     strip(place)
+}
+
+/// Takes the attributes of the overlay off the entries of a directory. Returns the directories among them.
+fn strip_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let opened = fs::File::open(directory)?;
+    let mut directories = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        strip(&sys::path_in(&opened, &entry.file_name()))?;
+        if entry.file_type()?.is_dir() {
+            directories.push(entry.path());
+        }
+    }
+    Ok(directories)
 }

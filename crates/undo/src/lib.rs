@@ -30,6 +30,7 @@ pub mod path_map;
 pub mod path_state;
 pub mod plan;
 pub mod run_images;
+pub mod side_by_side;
 pub mod snapshot;
 pub mod store;
 pub mod undo_points;

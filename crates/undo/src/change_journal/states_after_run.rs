@@ -16,7 +16,19 @@ use crate::path_lookup::{self, LinkFreePaths, read_state, read_state_roughly};
 use crate::path_map::{PathMap, is_within};
 use crate::path_state::{FileIdentity, FileState, FileTime, KnownContents, PathState};
 use crate::run_images::{StoredSize, cost_of};
+use crate::side_by_side::side_by_side;
 use crate::store::{PointSummary, UndoStoreError};
+
+/// A directory that the run made, at its end.
+enum MadeDirectory {
+    Gone,
+    /// Another file system begins there.
+    Mount,
+    Read {
+        inode: Option<u64>,
+        entries: Vec<(PathBuf, PathState)>,
+    },
+}
 
 impl ChangeJournal {
     /// Records which moved directories were removed afterwards.
@@ -142,28 +154,50 @@ impl ChangeJournal {
     /// Records everything below a new directory, and adds the directories that were read to `walked`. Those in which
     /// something is mounted are not read.
     fn write_below(&mut self, directory: &Path, walked: &mut PathMap<()>, now: FileTime) -> io::Result<()> {
+        /// Directories that are read before their entries are recorded.
+        const PART: usize = 256;
         let mut directories = vec![directory.to_owned()];
-        while let Some(directory) = directories.pop() {
-            if is_mount(&directory) {
-                self.record_gap(&directory, "another file system is mounted there")?;
-                continue;
-            }
-            let entries = match fs::read_dir(&directory) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                entries => entries?,
-            };
-            let inode = read_state_roughly(&directory)?.id().map(|id| id.inode);
-            for entry in entries {
-                let path = entry?.path();
-                let state = self.read_below_made(&path)?;
-                if state.is_directory() && !self.names.is_moved(&path) {
-                    directories.push(path.clone());
+        while !directories.is_empty() {
+            let part = directories.split_off(directories.len().saturating_sub(PART));
+            let read = side_by_side(&part, |directory| self.read_made_directory(directory));
+            for (directory, read) in part.into_iter().zip(read) {
+                match read? {
+                    MadeDirectory::Gone => continue,
+                    MadeDirectory::Mount => {
+                        self.record_gap(&directory, "another file system is mounted there")?;
+                        continue;
+                    }
+                    MadeDirectory::Read { inode, entries } => {
+                        for (path, state) in entries {
+                            if state.is_directory() && !self.names.is_moved(&path) {
+                                directories.push(path.clone());
+                            }
+                            self.write_state_after_run(path, state, now, inode)?;
+                        }
+                    }
                 }
-                self.write_state_after_run(path, state, now, inode)?;
+                walked.insert(directory, ());
             }
-            walked.insert(directory, ());
         }
         Ok(())
+    }
+
+    /// Reads the things in a directory that the run made.
+    fn read_made_directory(&self, directory: &Path) -> io::Result<MadeDirectory> {
+        if is_mount(directory) {
+            return Ok(MadeDirectory::Mount);
+        }
+        let opened = fs::File::open(directory).and_then(|opened| Ok((opened, fs::read_dir(directory)?)));
+        let (opened, entries) = match opened {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(MadeDirectory::Gone),
+            opened => opened?,
+        };
+        let inode = read_state_roughly(directory)?.id().map(|id| id.inode);
+        let read = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry?;
+            Ok((entry.path(), self.read_below_made(&sys::path_in(&opened, &entry.file_name()))?))
+        };
+        Ok(MadeDirectory::Read { inode, entries: entries.map(read).collect::<io::Result<_>>()? })
     }
 
     /// Records the thing at a path, if it is the run's. `directory` is the inode of its directory, if the run made
