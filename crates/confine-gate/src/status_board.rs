@@ -17,12 +17,14 @@ pub enum WorldStatusSlot {
     Records,
     /// Init: 1 while it has no descriptors for another shim.
     Full,
+    /// A listener: the number of directories that it has looked into for what commands have left.
+    LookedInto,
 }
 
 /// Size of a number, bytes.
 const NUMBER: usize = size_of::<u64>();
 /// Number of places.
-const PLACES: usize = 4;
+const PLACES: usize = 5;
 
 /// An unnamed file with a number at each place.
 #[derive(Debug)]

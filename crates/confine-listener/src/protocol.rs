@@ -26,7 +26,8 @@ use confine_world::NameGuards;
 const GUARDS: usize = 256;
 /// The largest message, bytes. The kernel holds twice as much.
 pub(super) const MESSAGE: usize = 96 * 1024;
-/// Time limit for a listener's report. The listener answers at once, unless a file system hangs.
+/// Time limit for a sign of life of a listener that is asked for a report. It answers at once, or posts at each directory
+/// that it looks into ([`WorldStatusSlot::LookedInto`]), unless a file system hangs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A message of a shim.
@@ -183,10 +184,18 @@ impl ListenerLink {
     }
 
     fn receive_report(&self, command: u64) -> io::Result<ListenerReport> {
-        let until = Instant::now() + PATIENCE;
+        let looked_into = || self.board.read(WorldStatusSlot::LookedInto);
+        let mut before = looked_into()?;
+        let mut until = Instant::now() + PATIENCE;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            wait(self.socket.as_fd(), PollFlags::POLLIN, left)?;
+            match wait(self.socket.as_fd(), PollFlags::POLLIN, left) {
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && looked_into()? != before => {
+                    (before, until) = (looked_into()?, Instant::now() + PATIENCE);
+                    continue;
+                }
+                waited => waited?,
+            }
             let received = receive(self.socket.as_fd(), &mut vec![0; MESSAGE])?;
             if let Some(FromListener::Report(of, report)) = received.message()?
                 && of == command
@@ -275,4 +284,29 @@ pub(super) fn receive<T: for<'a> Deserialize<'a>>(
     };
     let message = postcard::from_bytes(&buffer[..length]).map_err(|_| io::ErrorKind::InvalidData)?;
     Ok(LinkReceiveOutcome::Message(message, descriptors.pop()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_report_is_waited_for_as_long_as_the_listener_looks_into_directories() {
+        let (link, end) = ListenerLink::pair().expect("a link");
+        let slow = thread::spawn(move || {
+            for looked_into in 1..=3 {
+                thread::sleep(PATIENCE / 2);
+                end.board.post(WorldStatusSlot::LookedInto, looked_into).expect("room");
+            }
+            let report = FromListener::Report(7, ListenerReport::default());
+            send(end.socket.as_fd(), &report).expect("sent");
+            end
+        });
+        assert_eq!(link.end_and_report(7).expect("a report"), ListenerReport::default());
+        let _silent = slow.join().expect("ended");
+        let error = link.end_and_report(8).expect_err("nothing comes");
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
 }

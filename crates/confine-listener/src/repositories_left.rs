@@ -143,12 +143,14 @@ impl RepositoriesLeft {
     }
 
     /// Puts out of force what git would run. `is_left`: the command has left processes, which may have files open.
+    /// `on_look` is called for each directory.
     pub fn settle_repositories(
         &mut self,
         policy: &ConfinementPolicy,
         bounds: Option<&WorldBounds>,
         journal: Option<&dyn FileChangeJournal>,
         is_left: bool,
+        on_look: &dyn Fn(),
     ) -> CommandDenials {
         if self.is_empty() {
             return CommandDenials::default();
@@ -157,7 +159,7 @@ impl RepositoriesLeft {
         if std::mem::take(&mut self.is_full) {
             moved.extend(policy.changeable_roots().map(Path::to_owned));
         }
-        RepositorySettlement::new(policy, bounds, journal, is_left).settle_directories(&named, moved)
+        RepositorySettlement::new(policy, bounds, journal, is_left, on_look).settle_directories(&named, moved)
     }
 }
 

@@ -53,6 +53,8 @@ pub(super) struct RepositorySettlement<'a> {
     journal: Option<&'a dyn FileChangeJournal>,
     /// The command has left processes.
     is_left: bool,
+    /// Called for each directory.
+    on_look: &'a dyn Fn(),
     /// Directories that the user may look into for now, and their modes.
     unlocked: Vec<(PathBuf, u32)>,
 }
@@ -63,8 +65,9 @@ impl<'a> RepositorySettlement<'a> {
         bounds: Option<&'a WorldBounds>,
         journal: Option<&'a dyn FileChangeJournal>,
         is_left: bool,
+        on_look: &'a dyn Fn(),
     ) -> Self {
-        Self { denials: CommandDenials::default(), policy, bounds, journal, is_left, unlocked: Vec::new() }
+        Self { denials: CommandDenials::default(), policy, bounds, journal, is_left, on_look, unlocked: Vec::new() }
     }
 
     fn protects(&self, name: &str) -> bool {
@@ -78,6 +81,7 @@ impl<'a> RepositorySettlement<'a> {
             tops.dedup_by(|path, top| path.starts_with(top));
             tops.into_iter().for_each(|path| self.inspect_tree(path));
             named.iter().for_each(|path| {
+                (self.on_look)();
                 self.inspect_directory(path);
                 self.inspect_directory(&path.join(".git"));
             });
@@ -92,6 +96,7 @@ impl<'a> RepositorySettlement<'a> {
     fn inspect_tree(&mut self, top: PathBuf) {
         let mut waiting = vec![top];
         while let Some(path) = waiting.pop() {
+            (self.on_look)();
             let mut entries = Dir::open(&path, PLAIN, Mode::empty());
             if entries.as_ref().err() == Some(&Errno::EACCES) {
                 self.unlock_directory(&path);

@@ -1,5 +1,6 @@
 //! The loop of a listener.
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use super::settings::ListenerSettings;
 use super::syscall_reply::SyscallReply;
 use super::unrecorded_syscall::UnrecordedSyscall;
 use super::{attributes, open, renames, sockets};
-use confine_gate::WorldStatusSlot;
+use confine_gate::{WorldStatusBoard, WorldStatusSlot};
 use confine_policy::{CommandDenials, DenialKind};
 use confine_world::{filter, filter::CREATES, filter::SyscallEntry, filter::SyscallHandling};
 use sys::{NAMELESS, SyscallArchitecture};
@@ -195,7 +196,7 @@ impl ListenerService {
         if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
             let DenialLog { mut denials, attempts } = std::mem::take(&mut known.record);
             if last {
-                denials.merge(settle(known, &self.shared));
+                denials.merge(settle(known, &self.shared, &self.ends.board));
             }
             known.journal.iter().for_each(RemoteJournal::tell_names);
             report = ListenerReport { denials, attempts };
@@ -271,7 +272,7 @@ impl ListenerService {
         }
         if *ended {
             *record = DenialLog::default();
-            left.settle_repositories(&self.shared.settings.policy, self.shared.bounds.as_ref(), None, true);
+            left.settle_repositories(&self.shared.settings.policy, self.shared.bounds.as_ref(), None, true, &|| ());
         }
         if *news && (record.denials.total > 0 || !record.attempts.is_empty()) {
             *news = false;
@@ -283,14 +284,20 @@ impl ListenerService {
 }
 
 /// Puts out of force what a command that has ended leaves in repositories.
-fn settle(command: &mut ListenedCommand, shared: &ListenerState) -> CommandDenials {
+fn settle(command: &mut ListenedCommand, shared: &ListenerState, board: &WorldStatusBoard) -> CommandDenials {
     let hung_up = |listener: &Arc<OwnedFd>| {
         let mut fds = [PollFd::new(listener.as_fd(), PollFlags::empty())];
         poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
     };
     let is_left = command.listener.as_ref().is_some_and(|listener| !hung_up(listener));
     let journal = command.journal.as_ref().map(|journal| journal as &dyn FileChangeJournal);
-    command.left.settle_repositories(&shared.settings.policy, shared.bounds.as_ref(), journal, is_left)
+    let looked_into = Cell::new(board.read(WorldStatusSlot::LookedInto).unwrap_or_default());
+    let on_look = || {
+        looked_into.set(looked_into.get() + 1);
+        // If this fails, the shim waits no longer than usual.
+        let _ = board.post(WorldStatusSlot::LookedInto, looked_into.get());
+    };
+    command.left.settle_repositories(&shared.settings.policy, shared.bounds.as_ref(), journal, is_left, &on_look)
 }
 
 /// Reports the change that a call may make to the journal. Private directories have no journal.

@@ -71,6 +71,9 @@ pub struct CommandDenials {
     /// Files that were moved aside when the command ended, because git would have run what they name.
     #[serde(default)]
     pub aside: Vec<String>,
+    /// Not all that the command left in repositories could be looked at.
+    #[serde(default)]
+    pub unsettled: bool,
     /// What secrets were used for, or refused.
     #[serde(default)]
     pub secrets: SecretUses,
@@ -79,7 +82,7 @@ pub struct CommandDenials {
 impl CommandDenials {
     /// Returns whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
-        self.total == 0 && self.secrets.0.is_empty()
+        self.total == 0 && !self.unsettled && self.secrets.0.is_empty()
     }
 
     /// Counts an attempt.
@@ -92,6 +95,7 @@ impl CommandDenials {
     pub fn merge(&mut self, other: Self) {
         self.aside.extend(other.aside);
         self.aside.truncate(LISTED);
+        self.unsettled |= other.unsettled;
         self.secrets.merge(other.secrets);
         let listed: u64 = other.listed.iter().map(|denial| denial.count).sum();
         self.total += other.total.saturating_sub(listed);

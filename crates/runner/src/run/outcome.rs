@@ -39,6 +39,10 @@ fn unreadable_hidden_files(text: &str, cwd: &Path, hidden: &[PathBuf]) -> Comman
     refused_reads(text, cwd, &hidden.iter().filter(exists).cloned().collect::<Vec<_>>())
 }
 
+/// The note about repositories that were not looked at.
+const UNSETTLED: &str = "what the command left in repositories was not looked at, because the process that does so has \
+                         ended or waits for a file system: before you use git there, look for hooks and settings";
+
 /// Returns the note about something in a repository that was put out of force.
 fn set_aside_note(path: &str) -> String {
     format!(
@@ -193,6 +197,7 @@ impl CommandOutcome {
         }
         notes.extend(replaced_note(stdout.replaced + stderr.replaced));
         notes.extend(denials.aside.iter().map(|path| set_aside_note(path)));
+        notes.extend(denials.unsettled.then(|| UNSETTLED.to_owned()));
         let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
         let (stderr_text, stderr_cut) = (stderr.text, stderr.truncation);
         notes.extend(request.limits.notes_on_refusals(exit_code, [&stdout_text, &stderr_text]));

@@ -253,9 +253,12 @@ impl ShimWorld {
     /// Ends the command with this mark, and with it the journal of its changes. Returns its denials.
     pub fn end_command(&mut self, mark: Option<&str>) -> CommandDenials {
         let report = self.listener.as_ref().map(|listener| listener.end_command(self.command));
-        self.ended[0] |= matches!(report, Some(Err(_)));
+        let is_lost = matches!(report, Some(Err(_)));
+        self.ended[0] |= is_lost;
         let report = report.and_then(Result::ok).flatten();
-        self.add_gate_refusals(report, mark)
+        let mut denials = self.add_gate_refusals(report, mark);
+        denials.unsettled |= is_lost;
+        denials
     }
 
     /// Adds the gate's refusals to the command with this mark.
