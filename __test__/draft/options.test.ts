@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bash, drafts, openDraft } from 'agent-bash';
 import { expect, test } from 'vitest';
 import { folder, linuxTest, place, rejection } from '../support/index.ts';
-import { project } from './support.ts';
+import { draftTest, project } from './support.ts';
 
 const WRONG: [object, string][] = [
   [{ root: '' }, 'root'],
@@ -30,7 +30,7 @@ linuxTest.each(WRONG)('openDraft(%j) is ERR_BASH_INVALID_ARG', async (options, s
   expect(readdirSync(dir)).toEqual([]);
 });
 
-linuxTest('a directory that cannot be drafted is refused with the reason', async () => {
+draftTest('a directory that cannot be drafted is refused with the reason', async () => {
   const { root, open } = project();
   await open();
   const refused: [string, string][] = [
@@ -47,7 +47,7 @@ linuxTest('a directory that cannot be drafted is refused with the reason', async
   }
 });
 
-linuxTest('a draft of another root is unknown', async () => {
+draftTest('a draft of another root is unknown', async () => {
   const { open } = project();
   const { id } = await open();
   const error = await rejection(() => openDraft({ id, root: folder() }));
@@ -57,7 +57,7 @@ linuxTest('a draft of another root is unknown', async () => {
   }
 });
 
-linuxTest('beside a draft a command has no confinement, undo or target of its own', async () => {
+draftTest('beside a draft a command has no confinement, undo or target of its own', async () => {
   const { open } = project();
   const draft = await open();
   const { target } = await place();
@@ -74,7 +74,7 @@ linuxTest('beside a draft a command has no confinement, undo or target of its ow
   });
 });
 
-linuxTest.each([
+draftTest.each([
   ['changes', { list: -1 }],
   ['diff', { context: 1.5 }],
   ['diff', { maxBytes: 0 }],

@@ -212,8 +212,8 @@ describe.runIf(process.platform === 'linux')('what a command leaves in a reposit
       git worktree add -q ../three && git gc -q && git -C ../three status -s
       printf "#!/bin/sh\\ntouch hooked\\n" > .git/hooks/post-commit; chmod +x .git/hooks/post-commit
       git commit -q --allow-empty -m hook; ls hooked; rm .git/hooks/post-commit`;
-    const options: BashOptions = { cwd, confine: 'workspace', env: { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'b' } };
-    options.env = { ...options.env, GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'b' };
+    const options: BashOptions = { cwd, confine: 'workspace', timeoutMs: WAIT };
+    options.env = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'b' };
     const { exitCode, stdout, stderr, confinement, notes } = await bash(command, options);
     expect([exitCode, stdout, stderr, confinement?.denied, notes.filter(isAside)]).toEqual([0, 'hooked\n', '', [], []]);
     expect(outside(join(cwd, 'two'), 'git status -s; git config pull.rebase; git -C ../one config pull.rebase')).toBe(

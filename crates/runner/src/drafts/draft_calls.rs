@@ -118,6 +118,8 @@ pub struct CommittedDraft {
 /// If there is none, or the directory cannot be drafted.
 pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescription, RunError> {
     let OpenDraftOptions { root, cwd, id, name, confine, credentials, expose, max_bytes, keep_ms, dir } = options;
+    let confine = confine.unwrap_or_else(|| "{}".to_owned());
+    check_confinement(&confine, expose.is_some())?;
     if sys::HAS_SEATBELT || NAMESPACES.is_off() {
         let off = format!("they are turned off by {}", NAMESPACES.words());
         let why = if sys::HAS_SEATBELT { "this system has no overlays" } else { &off };
@@ -142,8 +144,6 @@ pub fn open(options: OpenDraftOptions, environment: &str) -> Result<DraftDescrip
         }
         (stored, None)
     } else {
-        let confine = confine.unwrap_or_else(|| "{}".to_owned());
-        check_confinement(&confine, expose.is_some())?;
         let root = resolve(&root.unwrap_or_else(|| default_root(&cwd)))?;
         check_root(&root, environment)?;
         let plain = PlainView::new(&confine, credentials.clone(), (&dir, &root), environment);
