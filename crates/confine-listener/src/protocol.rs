@@ -26,8 +26,8 @@ use confine_world::NameGuards;
 const GUARDS: usize = 256;
 /// The largest message, bytes. The kernel holds twice as much.
 pub(super) const MESSAGE: usize = 96 * 1024;
-/// Time limit for a sign of life of a listener that is asked for a report. It answers at once, or posts at each directory
-/// that it looks into ([`WorldStatusSlot::LookedInto`]), unless a file system hangs.
+/// Time limit for a sign of life of a listener that is asked for a report. It answers at once, or posts at each
+/// directory that it looks into ([`WorldStatusSlot::LookedInto`]), unless a file system hangs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A message of a shim.
