@@ -1,5 +1,4 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type BackgroundCheck, BackgroundRegistry, type BackgroundTask, type BashResult } from 'agent-bash';
 import { expect } from 'vitest';
@@ -173,17 +172,6 @@ export function carrying(text: string): number[] {
       }
     })
     .map(Number);
-}
-
-/** A port of 127.0.0.1 without a listener. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 /**

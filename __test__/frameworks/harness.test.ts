@@ -1,5 +1,4 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import type { Target } from 'agent-bash';
@@ -8,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { reachedUnder } from '../../ts/frameworks/harness/policy.ts';
 import { inPlaces } from '../sandbox/places.ts';
 import { remove } from '../support/folder.ts';
-import { alive, finished, folder, isLinux, outside, place, state, until } from '../support/index.ts';
+import { alive, finished, folder, freePort, isLinux, outside, place, state, until } from '../support/index.ts';
 import { gone, HELD_PIPE, pidIn, refuses, WITH_CHILD } from './support.ts';
 
 const METHODS = [
@@ -418,12 +417,3 @@ describe.runIf(isLinux)('on a target', () => {
     expect(await session.readTextFile({ path: 'begun' })).toBe('begun\n');
   });
 });
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
-}

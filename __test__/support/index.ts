@@ -11,6 +11,7 @@ export * from './environment.ts';
 export * from './finished.ts';
 export * from './folder.ts';
 export * from './host.ts';
+export * from './ports.ts';
 export * from './processes.ts';
 export * from './program.ts';
 export * from './rejection.ts';

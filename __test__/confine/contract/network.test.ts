@@ -8,7 +8,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { BackgroundRegistry, type BashOptions, bash, type ConfineOptions } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, testNeeding, until } from '../../support/index.ts';
+import { folder, freePort, testNeeding, until } from '../../support/index.ts';
 import { listenerTest, withoutNamespaces } from '../support/held.ts';
 
 const run = (cwd: string, command: string, confine: ConfineOptions = {}, options: BashOptions = {}) =>
@@ -249,8 +249,7 @@ s = socket.create_server(("::1", 0), family=socket.AF_INET6); c = socket.create_
   });
 
   test("`expose` forwards from the host's loopback, and `wait` looks into the world's", async () => {
-    const free = await server();
-    const port = free === 65_535 ? free - 1 : free + 1;
+    const port = await freePort();
     const registry = new BackgroundRegistry();
     onTestFinished(() => registry.close());
     const task = await registry.start(

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, get, request, type Server } from 'node:http';
-import { connect, createServer as listener } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import {
@@ -13,16 +13,7 @@ import {
   PtySession,
 } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, host, kill, until } from '../../support/index.ts';
-
-/** A port that is free on the host. */
-async function freePort(): Promise<number> {
-  const server = listener().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((closed) => server.close(closed));
-  return port;
-}
+import { folder, freePort, host, kill, until } from '../../support/index.ts';
 
 function registry(dir?: string): BackgroundRegistry {
   const made = new BackgroundRegistry({ dir });

@@ -1,10 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { ConfineSsh } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, skippedWithout, until } from '../../support/index.ts';
+import { folder, freePort, skippedWithout, until } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
 import { runWith, ways } from './support.ts';
 
@@ -12,14 +11,6 @@ const SSHD = '/usr/sbin/sshd';
 const sshTest = existsSync(SSHD) ? test : skippedWithout('sshd, a server of ssh');
 
 const hosts = { 'git.example.test': '127.0.0.1', 'other.example.test': '127.0.0.1' };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 function start(program: string, ...args: string[]): void {
   const child = spawn(program, args, { stdio: 'ignore' });

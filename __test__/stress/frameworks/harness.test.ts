@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { HarnessV1NetworkSandboxSession } from '@ai-sdk/harness';
@@ -12,7 +12,7 @@ import { type HarnessSandboxOptions, harnessSandbox } from 'agent-bash/harness';
 import { describe, expect, it } from 'vitest';
 import { HELD_PIPE, pidIn, WITH_CHILD } from '../../frameworks/support.ts';
 import { inPlaces } from '../../sandbox/places.ts';
-import { alive, finished, folder, HANG, outside, until } from '../../support/index.ts';
+import { alive, finished, folder, freePort, HANG, outside, until } from '../../support/index.ts';
 import { shellHarness } from './harness-shell.ts';
 import { printedByPage } from './support.ts';
 
@@ -61,15 +61,6 @@ function makeAgent(
     };
   };
   return { dir, harness, start };
-}
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 /** A server of this machine, which says «hello». */

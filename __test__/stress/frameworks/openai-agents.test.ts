@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Runner, RunState } from '@openai/agents';
 import { Manifest, SandboxAgent, shell } from '@openai/agents/sandbox';
@@ -8,7 +7,7 @@ import { type BashResult, undo } from 'agent-bash';
 import { type AgentsSandboxOptions, agentsApproval, agentsSandbox } from 'agent-bash/openai-agents';
 import { describe, expect, it } from 'vitest';
 import { gone, HELD_PIPE, pidIn, WITH_CHILD } from '../../frameworks/support.ts';
-import { alive, finished, folder, HANG, settles, until } from '../../support/index.ts';
+import { alive, finished, folder, freePort, HANG, settles, until } from '../../support/index.ts';
 import { Caller, type Turn } from './openai-agents-model.ts';
 import { printedByPage } from './support.ts';
 
@@ -44,15 +43,6 @@ async function readUntil(session: Session, sessionId: number, text: string, char
 function agentOf(turns: Turn[], approval?: Parameters<typeof agentsApproval>[0]) {
   const capabilities = [shell(approval && { configureTools: agentsApproval(approval) })];
   return new SandboxAgent({ name: 'worker', model: new Caller(...turns), capabilities });
-}
-
-/** A port that nothing uses. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 describe('what the own shell of the framework lacks', () => {

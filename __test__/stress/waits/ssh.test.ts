@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BashOptions } from 'agent-bash';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { confined, folder, hasProgram, testNeeding, until } from '../../support/index.ts';
+import { confined, folder, freePort, hasProgram, testNeeding, until } from '../../support/index.ts';
 import { serve, sshServer } from './ssh-server.ts';
 import { canWait, inTerminal, waiting, waits } from './support.ts';
 
@@ -16,15 +15,6 @@ const needing = testNeeding('ssh and an SSH server', server !== undefined, 'linu
 const HOST = confined ? 'server.test' : '127.0.0.1';
 const reaching = (port: number): Pick<BashOptions, 'confine'> =>
   confined ? { confine: { network: { allow: [`${HOST}:${port}`], hosts: { [HOST]: '127.0.0.1' } } } } : {};
-
-async function freePort(): Promise<number> {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await once(holder, 'listening');
-  const { port } = holder.address() as AddressInfo;
-  holder.close();
-  await once(holder, 'close');
-  return port;
-}
 
 const answers = (port: number) =>
   new Promise<boolean>((resolve) => {

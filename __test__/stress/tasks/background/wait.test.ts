@@ -4,13 +4,14 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { freePort, gate, logOf, open, registry, said, tasksHost } from '../../../background/support.ts';
+import { gate, logOf, open, registry, said, tasksHost } from '../../../background/support.ts';
 import { confined, exposing } from '../../../support/confined/index.ts';
 import {
   drip,
   everyByte,
   fixture,
   folder,
+  freePort,
   HANG,
   hasProgram,
   mark,
