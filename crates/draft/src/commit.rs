@@ -7,6 +7,7 @@
 //! following links, compares the thing there with the one that was planned, and leaves a thing alone that is another.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -279,13 +280,13 @@ fn strip_all(place: &Path, is_directory: bool) -> io::Result<()> {
 
 /// Takes the attributes of the overlay off the entries of a directory. Returns the directories among them.
 fn strip_entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let opened = fs::File::open(directory)?;
+    let opened = sys::open_real_directory(directory)?;
     let mut directories = Vec::new();
-    for entry in fs::read_dir(directory)? {
+    for entry in fs::read_dir(sys::path_in(&opened, OsStr::new(".")))? {
         let entry = entry?;
         strip(&sys::path_in(&opened, &entry.file_name()))?;
         if entry.file_type()?.is_dir() {
-            directories.push(entry.path());
+            directories.push(directory.join(entry.file_name()));
         }
     }
     Ok(directories)

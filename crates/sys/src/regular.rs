@@ -17,6 +17,14 @@ pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> 
     regular(options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?)
 }
 
+/// Opens a directory. Never waits, and never follows a link at the end of the path.
+///
+/// # Errors
+/// If it cannot be opened, or is something else.
+pub fn open_real_directory(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
+}
+
 /// Reads a regular file of at most `most` bytes. Never waits. A link is followed.
 ///
 /// # Errors

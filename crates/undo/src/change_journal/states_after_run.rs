@@ -1,7 +1,7 @@
 //! The end of a record: the state that the run left.
 
 use std::borrow::Cow;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -154,7 +154,7 @@ impl ChangeJournal {
     /// Records everything below a new directory, and adds the directories that were read to `walked`. Those in which
     /// something is mounted are not read.
     fn write_below(&mut self, directory: &Path, walked: &mut PathMap<()>, now: FileTime) -> io::Result<()> {
-        /// Directories that are read before their entries are recorded.
+        /// Directories whose entries are held until they are recorded.
         const PART: usize = 256;
         let mut directories = vec![directory.to_owned()];
         while !directories.is_empty() {
@@ -187,15 +187,16 @@ impl ChangeJournal {
         if is_mount(directory) {
             return Ok(MadeDirectory::Mount);
         }
-        let opened = fs::File::open(directory).and_then(|opened| Ok((opened, fs::read_dir(directory)?)));
-        let (opened, entries) = match opened {
+        let opened = sys::open_real_directory(directory);
+        let opened = match opened {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(MadeDirectory::Gone),
             opened => opened?,
         };
+        let entries = fs::read_dir(sys::path_in(&opened, OsStr::new(".")))?;
         let inode = read_state_roughly(directory)?.id().map(|id| id.inode);
         let read = |entry: io::Result<fs::DirEntry>| {
             let entry = entry?;
-            Ok((entry.path(), self.read_below_made(&sys::path_in(&opened, &entry.file_name()))?))
+            Ok((directory.join(entry.file_name()), self.read_below_made(&sys::path_in(&opened, &entry.file_name()))?))
         };
         Ok(MadeDirectory::Read { inode, entries: entries.map(read).collect::<io::Result<_>>()? })
     }
