@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash, type Draft, drafts, openDraft, PtySession } from 'agent-bash';
 import { createBashTool } from 'agent-bash/ai';
@@ -96,6 +96,22 @@ describe('a secret of a draft', () => {
       expect(readFileSync(file, 'utf8')).toContain(VALUE);
     },
   );
+
+  draftTest('has a file that stays covered when it is replaced, and so do hidden files', async () => {
+    const { root, open, file } = withFile();
+    const hidden = join(root, 'hidden');
+    const draft = await open({ confine: { hide: [hidden], secrets: { TOKEN: secretFor(443, { file }) } } });
+    const command = 'cat .npmrc; cat hidden || true';
+    const before = await seen(draft, command);
+    writeFileSync(join(root, 'new'), VALUE);
+    renameSync(join(root, 'new'), file);
+    writeFileSync(hidden, VALUE);
+    expect(await seen(draft, command)).toBe(before);
+    rmSync(file);
+    writeFileSync(file, VALUE);
+    expect(await seen(draft, command)).toBe(before);
+    expect(before).toMatch(/^\/\/r.example\/:_authToken=ghp_\w{36}$/);
+  });
 
   draftTest('whose file the draft has removed is refused, and nothing is made in its place', async () => {
     const { root, open } = project();

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -45,13 +45,20 @@ impl EmptyCovers {
 
     /// Covers a path. A missing path needs no cover.
     pub fn cover(&self, at: &Path) -> io::Result<()> {
-        let Ok(data) = fs::symlink_metadata(at) else { return Ok(()) };
-        let blank = if data.is_dir() { &self.directory } else { &self.file };
-        sys::attach_tree(&sys::copy_tree_at(blank.as_fd(), Path::new(""))?, at)
+        self.cover_with(at, &self.file)
     }
 
-    /// Returns a mount of a `resolv.conf` that names the gate.
-    pub fn resolver_mount(&self) -> io::Result<OwnedFd> {
-        sys::copy_tree_at(self.resolver.as_fd(), Path::new(""))
+    /// Covers a path, with this file unless a directory is there.
+    pub fn cover_with(&self, at: &Path, file: &File) -> io::Result<()> {
+        let Ok(data) = fs::symlink_metadata(at) else { return Ok(()) };
+        let cover = if data.is_dir() { &self.directory } else { file };
+        let tree = sys::copy_tree_at(cover.as_fd(), Path::new(""))?;
+        sys::restrict_tree(&tree, MountFlags::READ_ONLY)?;
+        sys::attach_tree(&tree, at)
+    }
+
+    /// Returns a `resolv.conf` that names the gate.
+    pub fn resolver_file(&self) -> io::Result<File> {
+        self.resolver.try_clone()
     }
 }

@@ -1,6 +1,7 @@
 //! The files of a world: the host's, read-only, with writable, private and hidden places in them.
 
-use std::fs;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +12,7 @@ use super::cache_overlays::PreparedOverlay;
 use super::devices::DeviceCopies;
 use super::empty_covers::EmptyCovers;
 use super::git::GitDirectoryGrants;
-use super::hidden_covers::HiddenPathCovers;
+use super::hidden_covers::{HiddenPathCovers, OverlaidDirectory, StandInFiles};
 use super::mount_layers::{LayerKind, MountLayer};
 use super::mount_table::MountTable;
 use super::path_ends::PathEnds;
@@ -38,7 +39,8 @@ pub(super) fn arrange_mounts(
     let mut found = writable_layers(policy, &git)?;
     found.extend(temporary_layers(policy, private)?);
     found.extend(cache_overlays::cache_layers(policy, private, before, notes)?);
-    found.extend(secret_files::secret_layers(policy, private)?);
+    let mut stand_ins = StandInFiles::new();
+    found.extend(secret_files::secret_layers(policy, private, &mut stand_ins)?);
     let own = private_mounts(policy);
     found.extend(readable_layers(policy, place)?);
     let shared = devices::shared_memory(policy.tmp)?;
@@ -46,17 +48,20 @@ pub(super) fn arrange_mounts(
     let flags = MountFlags { read_only: !whole, ..MountFlags::NO_DEVICES };
     sys::restrict_path(Path::new("/"), flags, true).at_step(|| "read-only mounts".into())?;
     let blanks = EmptyCovers::new()?;
-    found.extend(resolver_layer(policy, &blanks)?);
+    add_resolver(policy, &blanks, &mut stand_ins)?;
+    found.extend(stand_in_layers(&stand_ins)?);
     attach_proc(&blanks)?;
     devices::mount_devices(devices, shared)?;
     let (mut named, mut aims) = hidden_paths(policy, place, &mounts);
     named.retain(|path| is_there(path, policy, &found));
-    aims.present.retain(|path| is_there(path, policy, &found));
-    found.extend(aims.present.iter().map(|at| MountLayer { at: at.clone(), what: LayerKind::Hidden }));
+    aims.present.retain(|path, _| is_there(path, policy, &found));
+    found.extend(aims.present.keys().map(|at| MountLayer { at: at.clone(), what: LayerKind::Hidden }));
     found.extend(read_scope_veils::veil_layers(policy, &found)?);
     let shown = ShownFiles::open_before_covering(policy, &found);
+    let overlaid = open_overlaid(policy, &stand_ins);
     mount_layers::attach_layers(found, policy.drafted(), &blanks)?;
-    let hidden = HiddenPathCovers::new(named, &policy.write, (mounts, aims), blanks);
+    let hidden = HiddenPathCovers::new(named, &policy.write, (mounts, aims), (blanks, stand_ins, overlaid));
+    let hidden = hidden.at_step(|| "the hidden files".into())?;
     let protection = PathProtection::new(policy, git, (own, hidden), place.watches);
     let protection = protection.at_step(|| "the protected files".into())?;
     Ok((protection, shown))
@@ -142,13 +147,44 @@ fn is_there(path: &Path, policy: &ConfinementPolicy, layers: &[MountLayer]) -> b
 }
 
 /// Names the gate as the resolver, unless the world has the network of the host.
-fn resolver_layer(policy: &ConfinementPolicy, blanks: &EmptyCovers) -> Result<Option<MountLayer>, WorldStepFailure> {
-    let Ok(at) = fs::canonicalize("/etc/resolv.conf") else { return Ok(None) };
-    if policy.network == NetworkScope::Full {
-        return Ok(None);
+fn add_resolver(
+    policy: &ConfinementPolicy,
+    blanks: &EmptyCovers,
+    stand_ins: &mut StandInFiles,
+) -> Result<(), WorldStepFailure> {
+    if let Ok(at) = fs::canonicalize("/etc/resolv.conf")
+        && policy.network != NetworkScope::Full
+    {
+        stand_ins.insert(at, blanks.resolver_file().at_step(|| "the resolver's configuration".into())?);
     }
-    let tree = blanks.resolver_mount().at_step(|| "the resolver's configuration".into())?;
-    Ok(Some(MountLayer { at, what: LayerKind::Tree(tree) }))
+    Ok(())
+}
+
+/// Opens the directories of the host of which the world is about to have views: drafted ones, and those in which a file
+/// is missing.
+fn open_overlaid(policy: &ConfinementPolicy, stand_ins: &StandInFiles) -> Vec<OverlaidDirectory> {
+    let drafts = policy
+        .drafted()
+        .iter()
+        .map(|drafted| &*drafted.base)
+        .filter(|base| policy.write.iter().any(|root| root == base));
+    let missing = stand_ins.keys().filter(|at| at.symlink_metadata().is_err()).filter_map(|at| at.parent());
+    let all: BTreeSet<_> = drafts.map(|at| (at, true)).chain(missing.map(|at| (at, false))).collect();
+    let open = |(at, is_writable): (&Path, bool)| {
+        Some(OverlaidDirectory { at: at.to_owned(), below: sys::open_unread(at).ok()?, is_writable })
+    };
+    all.into_iter().filter_map(open).collect()
+}
+
+/// Returns the mounts of the files that stand in the place of those of the host. A file that the host does not have is
+/// in a view of its directory.
+fn stand_in_layers(stand_ins: &StandInFiles) -> Result<Vec<MountLayer>, WorldStepFailure> {
+    let present = stand_ins.iter().filter(|(at, _)| at.symlink_metadata().is_ok());
+    let layer = |(at, file): (&PathBuf, &File)| {
+        let tree = sys::copy_tree_at(file.as_fd(), Path::new(""));
+        MountLayer::of(tree, at, MountFlags::READ_ONLY).at_step(|| format!("the mount at {}", at.display()))
+    };
+    present.map(layer).collect()
 }
 
 /// Returns a detached mount of the procfs of this process's pid namespace.

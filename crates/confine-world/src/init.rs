@@ -225,7 +225,7 @@ impl WorldInit {
         let protection = &mut self.world.protection;
         if changes || protection.is_blind() {
             self.board.post(WorldStatusSlot::Guards, 0)?;
-            protection.on_change();
+            protection.on_change()?;
             self.blind = BLIND[1].min(self.blind * 2);
             self.post_guard_number()?;
         }
@@ -307,7 +307,7 @@ impl WorldInit {
         self.blind = BLIND[0];
         self.board.post(WorldStatusSlot::Guards, 0)?;
         // The kernel remembers the names of a drafted directory, in which others may have changed them since.
-        self.world.drafted.iter().try_for_each(|drafted| sys::drop_found_names(drafted))?;
+        self.world.drafted.iter().try_for_each(|at| sys::drop_found_names(&sys::open_unread(at)?, false))?;
         self.world.protection.refresh()?;
         self.post_guard_number()?;
         let protection = &self.world.protection;

@@ -1,7 +1,7 @@
 //! Where hidden paths lead. A path may be a symbolic link or become one, and a directory may be mounted at several
 //! places.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ const LINKS: usize = 40;
 /// The places of paths at one moment.
 #[derive(Debug, Default)]
 pub(super) struct PathEnds {
-    /// What is there, and is no link, under each of its names.
-    pub present: BTreeSet<PathBuf>,
+    /// What is there, and is no link, under each of its names, with the first path that leads to it.
+    pub present: BTreeMap<PathBuf, PathBuf>,
     /// What may appear.
     pub missing: BTreeSet<PathBuf>,
     /// The links on the way.
@@ -33,8 +33,9 @@ impl PathEnds {
             match aims.follow_to_end(path) {
                 Some((end, _)) if is_above(&end) && !named.contains(&end) => {}
                 Some((end, true)) => {
-                    aims.present.extend(mounts.aliases(&end));
-                    aims.present.insert(end);
+                    for name in mounts.aliases(&end).into_iter().chain([end]) {
+                        aims.present.entry(name).or_insert_with(|| path.clone());
+                    }
                 }
                 Some((end, false)) => drop(aims.missing.insert(end)),
                 None => {}
@@ -45,7 +46,7 @@ impl PathEnds {
 
     /// Returns all paths that are to be hidden, with the links that lead to them.
     pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
-        self.present.iter().chain(&self.missing).chain(&self.links)
+        self.present.keys().chain(&self.missing).chain(&self.links)
     }
 
     /// Returns the path that a path leads to, and whether it exists. `None`: it leads nowhere.
@@ -78,10 +79,11 @@ impl PathEnds {
         real
     }
 
-    /// Returns the directories in which a change may lead a path elsewhere.
+    /// Returns the directories in which a change may lead a path elsewhere: all above it, of which each may be moved.
     pub fn parent_directories(&mut self) -> BTreeSet<PathBuf> {
         let all: Vec<_> = self.all().cloned().collect();
-        all.iter().filter_map(|path| path.ancestors().skip(1).find_map(|above| self.resolve_directory(above))).collect()
+        let above: BTreeSet<_> = all.iter().flat_map(|path| path.ancestors().skip(1)).collect();
+        above.into_iter().filter_map(|above| self.resolve_directory(above)).collect()
     }
 }
 
@@ -111,7 +113,7 @@ mod tests {
         symlink("/", at("root")).expect("linked");
         let ends = |name: &str| {
             let found = PathEnds::of(&[at(name)], &[at("real")], &MountTable::default());
-            found.present.into_iter().chain(found.missing).collect::<Vec<_>>()
+            found.present.into_keys().chain(found.missing).collect::<Vec<_>>()
         };
         for (name, end) in [
             ("real/file", "real/file"),
@@ -127,6 +129,7 @@ mod tests {
         }
         let mut found = PathEnds::of(&[at("two")], &[], &MountTable::default());
         assert_eq!(found.links, ["one", "two"].map(at).into());
-        assert_eq!(found.parent_directories(), [base.clone(), at("real")].into());
+        let above = base.ancestors().map(Path::to_owned).chain([at("real")]);
+        assert_eq!(found.parent_directories(), above.collect());
     }
 }

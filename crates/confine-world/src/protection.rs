@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path, PathBuf};
 
 use super::git::GitDirectoryGrants;
-use super::hidden_covers::HiddenPathCovers;
+use super::hidden_covers::{HiddenPathCovers, unless_gone};
 use super::protection_targets::ProtectionTargets;
 use super::{GuardedDirectory, NameGuards};
 use confine_policy::ConfinementPolicy;
@@ -59,7 +59,7 @@ impl PathProtection {
             watch: watches.then(DirectoryWatch::new).and_then(Result::ok),
         };
         // Some paths may be newer than their covers.
-        all.cover_hidden_paths();
+        all.cover_hidden_paths()?;
         all.pin_hidden_ancestors()?;
         all.protect_all()?;
         Ok(all)
@@ -111,12 +111,15 @@ impl PathProtection {
     }
 
     /// Covers and protects the paths again that the host has replaced.
-    pub fn on_change(&mut self) {
+    ///
+    /// # Errors
+    /// If a path cannot be covered any more.
+    pub fn on_change(&mut self) -> io::Result<()> {
         let all = SeenChangeKinds { entries: true, files: true };
         let matters = |name: &OsStr| self.names.contains(name);
         let seen = self.watch.as_ref().map_or(all, |watch| watch.take_seen_kinds(matters));
         if seen.entries {
-            self.cover_hidden_paths();
+            self.cover_hidden_paths()?;
             // A failure shows again before the next command.
             let _ = self.pin_hidden_ancestors();
         }
@@ -125,22 +128,23 @@ impl PathProtection {
             // A failure shows again before the next command, which then does not start.
             let _ = self.protect_all();
         }
+        Ok(())
     }
 
     /// Covers the hidden paths again that need a cover.
-    fn cover_hidden_paths(&mut self) {
-        let Some(hidden) = &mut self.hidden else { return };
+    fn cover_hidden_paths(&mut self) -> io::Result<()> {
+        let Some(hidden) = &mut self.hidden else { return Ok(()) };
         // A directory is watched before the last look at it.
         let mut above = hidden.parent_directories();
         loop {
             if self.watch.as_ref().is_some_and(|watch| above.iter().any(|one| watch.add(one).is_err_and(is_full))) {
                 self.watch = None;
             }
-            hidden.cover_new_paths();
+            hidden.cover_new_paths()?;
             let now = hidden.parent_directories();
             self.names.extend(hidden.hidden_paths().flat_map(|path| path.iter()).map(OsStr::to_owned));
             if self.watch.is_none() || now.is_subset(&above) {
-                return;
+                return Ok(());
             }
             above = now;
         }
@@ -168,7 +172,7 @@ impl PathProtection {
     /// Protects paths that are new since the last call.
     pub fn refresh(&mut self) -> io::Result<()> {
         if self.watch.is_none() {
-            self.cover_hidden_paths();
+            self.cover_hidden_paths()?;
         }
         self.pin_hidden_ancestors()?;
         if self.targets.repositories.update() || self.watch.is_none() { self.protect_all() } else { Ok(()) }
@@ -209,7 +213,7 @@ impl PathProtection {
             self.number += 1;
         }
         if self.hidden.as_mut().is_some_and(|hidden| hidden.add(self.targets.hidden_stores())) {
-            self.cover_hidden_paths();
+            self.cover_hidden_paths()?;
             self.pin_hidden_ancestors()?;
         }
         Ok(())
@@ -299,12 +303,6 @@ impl PathProtection {
 /// Returns whether the kernel permits no more watches.
 fn is_full(error: io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENOSPC)
-}
-
-/// Ignores the removal of a path, which a command may remove in its own repositories.
-fn unless_gone(error: io::Error) -> io::Result<()> {
-    let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-    if gone { Ok(()) } else { Err(error) }
 }
 
 /// Returns the components of a path, with `/` first if the path is absolute.

@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::file_covers::FileCovers;
+use super::hidden_covers::StandInFiles;
 use super::mount_layers::MountLayer;
 use super::overlay_mount;
 use super::private_directory::PrivateDirectory;
@@ -48,18 +49,21 @@ const OF_AUTHORITIES: [&str; 12] = [
 /// The variable with options for every Java.
 pub const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 
-/// Returns the mounts of the files. The authorities are written later, when the gate has made its own, and so is the
-/// socket of the agent.
+/// Returns the mounts of the world's own places, and adds the files that stand in the place of others. The authorities
+/// are written later, when the gate has made its own, and so is the socket of the agent.
 pub(super) fn secret_layers(
     policy: &ConfinementPolicy,
     private: &PrivateDirectory,
+    stand_ins: &mut StandInFiles,
 ) -> Result<Vec<MountLayer>, WorldStepFailure> {
     let mut layers = Vec::new();
     for (name, places) in trust_files(policy) {
         let trust = private.path.join(name);
-        create(&trust).at_step(|| "the file of authorities".into())?;
-        for at in places.iter().chain([&trust]) {
-            layers.push(MountLayer::copy(&trust, at, MountFlags::READ_ONLY)?);
+        let step = || "the file of authorities".into();
+        create(&trust).at_step(step)?;
+        layers.push(MountLayer::copy(&trust, &trust, MountFlags::READ_ONLY)?);
+        for at in places {
+            stand_ins.insert(at.clone(), sys::open_unread(&trust).at_step(step)?);
         }
     }
     if let Some(place) = create_agent_place(policy, private).at_step(|| "the place of the ssh agent".into())? {
@@ -79,9 +83,7 @@ pub(super) fn secret_layers(
         };
         let written = DirBuilder::new().recursive(true).mode(0o755).create(file.parent().unwrap_or(parent));
         written.and_then(|()| create(&file)?.write_all(content.as_bytes())).at_step(step)?;
-        if is_there {
-            layers.push(MountLayer::copy(&file, at, MountFlags::READ_ONLY)?);
-        }
+        stand_ins.insert(at.to_owned(), sys::open_unread(&file).at_step(step)?);
     }
     for (parent, beside) in added {
         let merged = MountLayer::of(overlay_mount::merged(&beside, parent), parent, MountFlags::READ_ONLY);

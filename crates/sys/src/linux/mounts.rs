@@ -131,9 +131,13 @@ pub fn new_mount(kind: &CStr, options: &[(&CStr, Option<&CStr>)], flags: MountFl
     Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, bits(flags))?)
 }
 
-/// Makes the kernel forget the names that it has found in the file system mounted at a path, apart from those in use.
-pub fn drop_found_names(at: &Path) -> io::Result<()> {
-    let context = fspick(CWD, at, FsPickFlags::FSPICK_CLOEXEC)?;
+/// Makes the kernel forget the names that it has found in the file system of a directory, apart from those in use.
+/// `read_only`: the file system itself is read-only, and not just its mount.
+pub fn drop_found_names(directory: &impl AsFd, read_only: bool) -> io::Result<()> {
+    let context = fspick(directory, c"", FsPickFlags::FSPICK_CLOEXEC | FsPickFlags::FSPICK_EMPTY_PATH)?;
+    if read_only {
+        fsconfig_set_flag(&context, c"ro")?;
+    }
     Ok(fsconfig_reconfigure(&context)?)
 }
 

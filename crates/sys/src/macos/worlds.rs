@@ -92,7 +92,7 @@ pub fn copy_tree(_: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Not supported.
-pub fn drop_found_names(_: &Path) -> io::Result<()> {
+pub fn drop_found_names(_: &impl AsFd, _: bool) -> io::Result<()> {
     unsupported()
 }
 
