@@ -22,7 +22,7 @@ use runner::error::RunError;
 #[serde(tag = "call", rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 enum DraftCall {
     Open {
-        options: OpenDraftOptions,
+        options: Box<OpenDraftOptions>,
     },
     List {
         root: Option<PathBuf>,
@@ -140,7 +140,7 @@ impl Bridge {
 
 fn answer(call: DraftCall, environment: &str) -> Result<NativeEvent, RunError> {
     Ok(match call {
-        DraftCall::Open { options } => told(&SerializedDraft::of(&drafts::open(options, environment)?, None)),
+        DraftCall::Open { options } => told(&SerializedDraft::of(&drafts::open(*options, environment)?, None)),
         DraftCall::List { root, dir } => {
             let found = drafts::list(root.as_deref(), dir, environment)?;
             let described = |draft: &DraftDescription| Some(SerializedDraft::of(draft, Some(draft.effect().ok()?)));
