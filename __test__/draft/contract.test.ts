@@ -88,6 +88,8 @@ draftTest('a new file in a directory that a person has removed or replaced is a 
     const { root, open, edit } = project();
     const draft = await open();
     await bash('echo new >src/new', { draft });
+    // The base is read in the background after a command.
+    await draft.changes();
     edit(by);
     const stopped = await draft.commit();
     expect(stopped).toMatchObject({ applied: [], conflicts: [{ path: join(root, 'src/new') }], undoId: '' });

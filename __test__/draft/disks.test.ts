@@ -84,7 +84,7 @@ describe('a project on another disk than the directory of drafts', () => {
     const disk = folder();
     const source = `const root = disk + '/project'; mkdirSync(root);
       const draft = await openDraft({ root });
-      const grow = 'while :; do : $((n++)); head -c 65536 /dev/zero >f$n; sleep 0.002; done';
+      const grow = 'while :; do : $((n++)); head -c 262144 /dev/zero >f$n; sleep 0.002; done';
       const { status, notes } = await bash(grow, { draft, timeoutMs: 60_000 });
       said.ended = [status, notes.join()];
       await draft.discard();`;
