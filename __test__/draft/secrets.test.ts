@@ -185,7 +185,7 @@ describe('a draft that is opened by its id', () => {
     const second = await seen(again);
     expect(second).toMatch(STAND_IN);
     expect(second).not.toBe(first);
-    // What is given first to a draft that is open already counts from the next command on.
+    // Secrets that a draft gets while it is open count from its next command on.
     await again.close();
     const open1 = await open({ id: draft.id });
     expect(await seen(open1)).toBe('');

@@ -132,7 +132,7 @@ fn hidden_paths(
 ) -> (Vec<PathBuf>, PathEnds) {
     let state = fs::canonicalize(place.state).ok();
     let hide = policy.hide.iter().filter(|path| !is_secret_file(policy, path));
-    // A second cover, on a path below a hidden one, would also hide what is shown there.
+    // What is shown below a hidden path would be hidden by a second cover.
     let named = outermost_paths(hide.chain(&state).chain(mounts.other_procfs_mounts()).cloned().collect());
     let aims = PathEnds::of(&named, &policy.write, mounts);
     (named, aims)

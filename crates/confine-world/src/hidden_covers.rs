@@ -48,8 +48,8 @@ pub(super) struct HiddenPathCovers {
 }
 
 impl HiddenPathCovers {
-    /// Takes over hidden paths, with where they lead, and files in the place of others. What is present has its covers
-    /// already.
+    /// Takes over paths to hide, with the ends that they lead to, and the files to show in the place of others. Ends
+    /// that exist are covered already.
     pub fn new(
         mut named: Vec<PathBuf>,
         roots: &[PathBuf],

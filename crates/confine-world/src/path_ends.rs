@@ -13,7 +13,7 @@ const LINKS: usize = 40;
 /// The places of paths at one moment.
 #[derive(Debug, Default)]
 pub(super) struct PathEnds {
-    /// What is there, and is no link, under each of its names, with the first path that leads to it.
+    /// The names of what exists and is no link, each with the first path that leads to it.
     pub present: BTreeMap<PathBuf, PathBuf>,
     /// What may appear.
     pub missing: BTreeSet<PathBuf>,

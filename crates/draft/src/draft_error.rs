@@ -10,7 +10,9 @@ pub enum DraftError {
     #[error("there is no draft {0:?}")]
     Unknown(String),
     /// A command runs in it, or another process commits or discards it.
-    #[error("the draft {0} is in use: a command or what it left runs in it, or a commit or discard is under way")]
+    #[error(
+        "the draft {0} is in use: a command, or a process that it has left, runs in it, or a commit or discard is under way"
+    )]
     Busy(String),
     /// The directory cannot be drafted.
     #[error("{} cannot be drafted: {why}", root.display())]
