@@ -278,16 +278,14 @@ fn read(raw: &RawConfine, homes: &[PathBuf], host: &impl PolicyEnvironment) -> R
 
 /// Returns the hosts that may be reached. Those of secrets and of the agent are allowed by that.
 fn network(raw: &RawConfine, secrets: &[SecretRule], ssh: Option<&WorldSsh>) -> Result<NetworkScope, PolicyError> {
-    let kept = secrets.first().map(|first| ("confine.secrets", first.name.as_str()));
-    let kept = kept.or(ssh.map(|_| ("confine.ssh", "an agent")));
+    let kept = secrets.first().map(|first| format!("the secret {:?}", first.name));
+    let kept = kept.or(ssh.map(|_| "the ssh agent".to_owned()));
     let (mut entries, hosts) = match &raw.network {
         None => (Vec::new(), BTreeMap::new()),
         Some(RawNetwork::Word(word)) => match (word.as_str(), kept) {
             ("none", _) => (Vec::new(), BTreeMap::new()),
             ("full", None) => return Ok(NetworkScope::Full),
-            ("full", Some((option, name))) => {
-                return Err(PolicyError::invalid(option, name, PolicyFault::SecretsInFull));
-            }
+            ("full", Some(kept)) => return Err(PolicyError::kept_in_full(&kept)),
             _ => {
                 let fault = PolicyFault::NotOneOf("none, full, an object with allow");
                 return Err(PolicyError::invalid("confine.network", word, fault));

@@ -203,9 +203,6 @@ pub enum PolicyFault {
     /// The system has no random numbers.
     #[error("has no stand-in: the system has no random numbers ({0})")]
     NoRandom(String),
-    /// Secrets with the whole network.
-    #[error("cannot be kept with network 'full', where nothing stands between; list the hosts in network.allow")]
-    SecretsInFull,
     /// There is no agent.
     #[error("is no socket of an ssh agent; start one, or name its socket")]
     NoAgent,
@@ -228,6 +225,14 @@ impl PolicyError {
     pub fn invalid(option: &'static str, value: impl Into<String>, fault: PolicyFault) -> Self {
         let value: String = value.into();
         Self::Invalid { option, value, fault }
+    }
+
+    /// Returns the error of a secret, or of the ssh agent, with the whole network.
+    pub fn kept_in_full(what: &str) -> Self {
+        let why =
+            format!("nothing stands between commands and the network with network 'full', so {what} cannot be kept");
+        let remedy = "list the hosts in network.allow".to_owned();
+        Self::Missing(vec![MissingPart { part: ConfinementPart::Network, why, remedy }])
     }
 
     /// Returns the error of a write root that cannot be looked up.
