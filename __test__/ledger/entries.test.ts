@@ -40,6 +40,7 @@ describe('an entry of the ledger', () => {
       taskId: null,
       target: null,
       draft: null,
+      secrets: [],
     });
     expect(entry.startedAt).toBeGreaterThanOrEqual(before - 1);
     expect(entry.endedAt ?? 0).toBeGreaterThanOrEqual(entry.startedAt);

@@ -2,7 +2,8 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-base';
 import { BackgroundRegistry, BashSession, bash, PtySession } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, place, rejection, until } from '../support/index.ts';
+import { AUTHORITY, HOST, secretFor, secretHost } from '../confine/secrets/support.ts';
+import { folder, hostEnv, place, rejection, until } from '../support/index.ts';
 import { instrumented, sdk } from './support.ts';
 
 function registryOf(dir?: string): BackgroundRegistry {
@@ -44,6 +45,19 @@ test('the span of a run on a target has its name', async () => {
   const [span] = await ended(1);
   const own = { 'agent_bash.target': 'there', 'agent_bash.run.id': runId, 'process.pid': pid, 'process.exit.code': 0 };
   expect(span?.attributes).toEqual({ ...TOOL, ...own });
+});
+
+test.skipIf(process.platform !== 'linux')('the span of a run that uses secrets has their names', async () => {
+  const { tracer, ended } = sdk();
+  instrumented({ tracer });
+  const { port } = await secretHost();
+  hostEnv({ SSL_CERT_FILE: AUTHORITY });
+  const secrets = { TOKEN: secretFor(port), UNUSED: secretFor(port) };
+  const network = { allow: [], hosts: { [HOST]: '127.0.0.1' } };
+  const send = `curl -sS -H "Authorization: $TOKEN" https://${HOST}:${port}`;
+  const { confinement } = await bash(send, { cwd: folder(), confine: { network, secrets } });
+  expect(confinement?.secrets).toMatchObject([{ name: 'TOKEN', refused: null }]);
+  expect((await ended(1))[0]?.attributes['agent_bash.secrets']).toEqual(['TOKEN']);
 });
 
 test('a span has begun with the call, and has ended before the caller has the result', async () => {

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BackgroundRegistry, BashSession, bash, connect, secretFor as known } from 'agent-bash';
+import { BackgroundRegistry, BashSession, connect, secretFor as known } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { AUTHORITY, HOST, secretFor, secretHost, VALUE, ways } from '../confine/secrets/support.ts';
+import { Ledger } from '../ledger/support.ts';
 import { addressOf, cutLink, finished, folder, packageRoot } from '../support/index.ts';
 import { CONNECTING } from '../support/until.ts';
 
@@ -39,7 +40,12 @@ describe.runIf(process.platform === 'linux')('secrets on a target', () => {
     const { home, target, cwd, confine, send, sent, used } = await withSecrets(way);
     const safety = 'off';
     const search = `grep -laF ${VALUE.slice(0, 20)}''${VALUE.slice(20)} -r . ~ /proc/[0-9]*/environ /proc/[0-9]*/cmdline`;
-    const run = await bash(`${send} && cat answer ~/.netrc; ${search} 2>/dev/null`, { target, cwd, confine, safety });
+    const ledger = new Ledger();
+    const run = await ledger.run(`${send} && cat answer ~/.netrc; ${search} 2>/dev/null`, {
+      ...{ target, cwd, confine, safety },
+    });
+    const { name, host, count } = used;
+    expect((await ledger.of(run)).secrets).toEqual([{ name, host, count, refused: 0 }]);
     expect(run.stdout).toMatch(
       /^\{.*"authorization":"Bearer ghp_\w{36}".*\}machine github.com login \S+ password ghp_\w+\n$/,
     );

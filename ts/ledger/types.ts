@@ -112,6 +112,20 @@ export interface LedgerEntry {
   target: string | null;
   /** The draft in which the command ran, or that it committed or discarded; `null`: none. */
   draft: string | null;
+  /**
+   * What the secrets of its confinement were used for, by secret and host; `[]` if they were not used. A task has it
+   * from its end on. The requests are in `BashResult.confinement.secrets` alone.
+   */
+  secrets: {
+    /** The name of the secret. */
+    name: string;
+    /** The host, with its port unless that is 443. */
+    host: string;
+    /** The number of requests. */
+    count: number;
+    /** The number of these into which the secret was not put. */
+    refused: number;
+  }[];
 }
 
 /** The entries that `readLedger` returns. Each filter that is given has to fit. */

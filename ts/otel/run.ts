@@ -79,6 +79,7 @@ export class TracedRun {
       'process.pid': exit.pid,
       'process.exit.code': exit.exitCode,
       'agent_bash.run.id': exit.runId || null,
+      'agent_bash.secrets': secretsOf(exit),
       ...limitAttributes(exit),
     });
     this.#end(errorOf(exit));
@@ -114,6 +115,12 @@ export class TracedRun {
 /** The limit that a run has reached. Only the first words of its note: the others quote the command and its output. */
 function limitAttributes({ limit, waitedFor }: Reached): Attributes {
   return { 'agent_bash.limit': limit, 'agent_bash.waited_for': waitedFor?.split(/[:;]/)[0] };
+}
+
+/** Returns the names of the secrets that a run has used; `null` if it has used none. */
+function secretsOf({ confinement }: ObservedExit): string[] | null {
+  const names = new Set(confinement?.secrets.map(({ name }) => name));
+  return names.size === 0 ? null : [...names];
 }
 
 /** Returns the attributes that have a value. */

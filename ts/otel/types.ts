@@ -1,7 +1,7 @@
 // The parts of OpenTelemetry's API that are used. They are declared here, so that these types need no other package.
 
 /** A value of an attribute. */
-export type AttributeValue = string | number;
+export type AttributeValue = string | number | string[];
 
 /** The part of a `Span` that is used. */
 export interface SpanLike {

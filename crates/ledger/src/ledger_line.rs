@@ -127,8 +127,8 @@ mod tests {
     use std::borrow::Cow;
 
     use super::super::ledger_record::{
-        Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
-        LedgerRunState, LedgerRunTask,
+        Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSecret, LedgerRunSilence,
+        LedgerRunStart, LedgerRunState, LedgerRunTask,
     };
     use super::*;
 
@@ -172,6 +172,7 @@ mod tests {
             task: None,
             evidence: Some("passed".into()),
             reused: Some("r-0".into()),
+            secrets: vec![LedgerRunSecret { name: "TOKEN".into(), host: "h".into(), count: 2, refused: 1 }],
         };
         let line = LedgerLine::of("r-1").with("shim", &shim).with_json("start", &json).with("end", &end());
         let line = line.with("note", &note).finish();

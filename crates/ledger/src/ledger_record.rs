@@ -210,6 +210,21 @@ impl LedgerRunSilence<'static> {
     }
 }
 
+/// What a run used a secret for, at one host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerRunSecret<'a> {
+    /// The name of the secret.
+    #[serde(borrow)]
+    pub name: Cow<'a, str>,
+    /// The host, with its port unless that is 443.
+    #[serde(borrow)]
+    pub host: Cow<'a, str>,
+    /// The number of requests.
+    pub count: u64,
+    /// The number of these into which the secret was not put.
+    pub refused: u64,
+}
+
 /// What becomes known of a run after its start.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LedgerRunNote<'a> {
@@ -234,6 +249,9 @@ pub struct LedgerRunNote<'a> {
     /// The run whose result was given again in place of this one.
     #[serde(default, borrow, skip_serializing_if = "Option::is_none")]
     pub reused: Option<Cow<'a, str>>,
+    /// What secrets were used for.
+    #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<LedgerRunSecret<'a>>,
 }
 
 /// A file of the ledger that was removed.

@@ -28,12 +28,12 @@ mod run_start;
 pub use ledger_files::{LedgerError, ledger_directory};
 pub use ledger_line::LedgerLine;
 pub use ledger_record::{
-    Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
-    LedgerRunState, LedgerRunTask, ShimId, in_milliseconds, own_shim,
+    Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSecret, LedgerRunSilence,
+    LedgerRunStart, LedgerRunState, LedgerRunTask, ShimId, in_milliseconds, own_shim,
 };
 pub use ledger_sweep::{LedgerSweepSchedule, sweep_files};
 pub use ledger_writer::LedgerWriter;
 pub use pending_record::{PendingLedgerRecord, wait_for_pending};
 pub use read::{EntryBatch, EntryFormat, LedgerQuery, LedgerReader, PassedOverLines};
-pub use run_note::{note_line, run_changes};
+pub use run_note::{note_line, run_changes, run_secrets};
 pub use run_start::{own_host, to_json_within_record};

@@ -1,10 +1,12 @@
 //! Notes that the host adds to a run.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::ledger_line::LedgerLine;
-use super::ledger_record::{LedgerRunChanges, LedgerRunNote, MAX_RECORD};
+use super::ledger_record::{LedgerRunChanges, LedgerRunNote, LedgerRunSecret, MAX_RECORD};
+use confine_policy::SecretUses;
 
 /// Bytes of a record for all but the paths of changes.
 const OTHERS: usize = 12 * 1024;
@@ -26,6 +28,25 @@ pub fn run_changes<'p>(
     LedgerRunChanges { state: state.into(), counts, paths: paths.map(Cow::Owned).collect() }
 }
 
+/// Returns what secrets were used for: their names and hosts without the requests, sorted. A record has room for all of
+/// them, since a command lists at most 50 uses.
+#[must_use]
+pub fn run_secrets(uses: &SecretUses) -> Vec<LedgerRunSecret<'static>> {
+    let mut totals = BTreeMap::<_, (u64, u64)>::new();
+    for used in &uses.0 {
+        let (count, refused) = totals.entry((&used.name, &used.host)).or_default();
+        *count += used.count;
+        *refused += used.refused.as_ref().map_or(0, |_| used.count);
+    }
+    let secret = |((name, host), (count, refused)): ((&String, &String), _)| LedgerRunSecret {
+        name: Cow::Owned(name.clone()),
+        host: Cow::Owned(host.clone()),
+        count,
+        refused,
+    };
+    totals.into_iter().map(secret).collect()
+}
+
 /// Returns the record of a note.
 #[must_use]
 pub fn note_line(run: &str, note: &LedgerRunNote<'_>) -> Vec<u8> {
@@ -35,6 +56,44 @@ pub fn note_line(run: &str, note: &LedgerRunNote<'_>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use confine_policy::CountedSecretUse;
+
+    #[test]
+    fn the_uses_of_a_secret_are_counted_by_host() {
+        let used = |host: &str, path: &str, refused: Option<&str>| CountedSecretUse {
+            name: "TOKEN".into(),
+            host: host.into(),
+            method: "GET".into(),
+            path: path.into(),
+            count: 2,
+            status: None,
+            refused: refused.map(Into::into),
+        };
+        let uses = SecretUses(vec![used("b", "/", None), used("a", "/", Some("a method")), used("b", "/x", None)]);
+        let secret = |host: &'static str, count, refused| LedgerRunSecret {
+            name: "TOKEN".into(),
+            host: host.into(),
+            count,
+            refused,
+        };
+        assert_eq!(run_secrets(&uses), [secret("a", 2, 2), secret("b", 4, 0)]);
+    }
+
+    #[test]
+    fn all_uses_of_a_command_fit_into_a_record() {
+        let used = |at: usize| CountedSecretUse {
+            name: format!("{at:0>128}"),
+            host: format!("{}:65535", "x".repeat(253)),
+            method: String::new(),
+            path: String::new(),
+            count: u64::MAX,
+            status: None,
+            refused: None,
+        };
+        let secrets = run_secrets(&SecretUses((0..50).map(used).collect()));
+        let line = note_line("r", &LedgerRunNote { secrets, ..LedgerRunNote::default() });
+        assert!(line.len() <= MAX_RECORD, "{}", line.len());
+    }
 
     #[test]
     fn the_paths_of_many_changes_are_cut_and_their_numbers_are_not() {

@@ -67,6 +67,12 @@ fn write_row(entry: &LedgerEntry<'_>, colours: bool, text: &mut String) {
             let _ = write!(text, ", {sign}{count}");
         }
     }
+    let mut names: Vec<_> = entry.secrets().iter().map(|secret| &*secret.name).collect();
+    names.dedup();
+    for name in names {
+        text.push_str(", secret ");
+        push_printable(name, text);
+    }
     text.push(')');
     if colours {
         text.insert_str(dim, "\u{1b}[2m");

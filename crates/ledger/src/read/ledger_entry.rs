@@ -4,7 +4,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::ledger_record::{
-    Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunStart, LedgerRunState, LedgerRunTask,
+    Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSecret, LedgerRunStart,
+    LedgerRunState, LedgerRunTask,
 };
 
 /// A run, as its records have it.
@@ -33,7 +34,7 @@ impl<'a> LaterRecords<'a> {
     pub fn add_earlier(&mut self, end: Option<LedgerRunEnd<'a>>, note: Option<Box<LedgerRunNote<'a>>>) {
         fill_if_missing(&mut self.end, end);
         let Some(note) = note else { return };
-        let LedgerRunNote { changes, output, task, end, silence, evidence, reused } = *note;
+        let LedgerRunNote { changes, output, task, end, silence, evidence, reused, secrets } = *note;
         fill_if_missing(&mut self.note.changes, changes);
         fill_if_missing(&mut self.note.output, output);
         fill_if_missing(&mut self.note.task, task);
@@ -41,6 +42,9 @@ impl<'a> LaterRecords<'a> {
         fill_if_missing(&mut self.note.silence, silence);
         fill_if_missing(&mut self.note.evidence, evidence);
         fill_if_missing(&mut self.note.reused, reused);
+        if self.note.secrets.is_empty() {
+            self.note.secrets = secrets;
+        }
     }
 
     /// Returns the end. The host knows it better than the shim.
@@ -108,6 +112,11 @@ impl<'a> LedgerEntry<'a> {
         self.later.note.silence.is_some()
     }
 
+    /// Returns what secrets the run used.
+    pub fn secrets(&self) -> &[LedgerRunSecret<'a>] {
+        &self.later.note.secrets
+    }
+
     fn task(&self) -> Option<&LedgerRunTask<'a>> {
         self.later.note.task.as_ref().or(self.start.task.as_ref())
     }
@@ -167,7 +176,7 @@ impl Serialize for LedgerEntry<'_> {
         } = self.start;
         let end = self.later.end();
         let ended_at = end.filter(|end| end.state != LedgerRunState::Lost).map(|end| end.at);
-        let mut map = serializer.serialize_map(Some(25))?;
+        let mut map = serializer.serialize_map(Some(26))?;
         map.serialize_entry("runId", self.run)?;
         map.serialize_entry("startedAt", &self.start.at)?;
         map.serialize_entry("endedAt", &ended_at)?;
@@ -193,6 +202,7 @@ impl Serialize for LedgerEntry<'_> {
         map.serialize_entry("taskId", &self.task().map(|task| &*task.id))?;
         map.serialize_entry("target", target)?;
         map.serialize_entry("draft", draft)?;
+        map.serialize_entry("secrets", self.secrets())?;
         map.end()
     }
 }

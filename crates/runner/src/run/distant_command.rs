@@ -20,7 +20,7 @@ use crate::request::{CommandRequest, EvidenceLevel, PlannedRun, RawOptions, Rece
 use crate::supervise::HelperProcesses;
 use capture::SanitizeRules;
 use confine_policy::profile_name;
-use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim};
+use ledger::{LedgerLine, LedgerRunNote, LedgerRunTask, own_shim, run_secrets};
 use protocol::LedgerOpening;
 use sys::Signal;
 
@@ -169,6 +169,12 @@ impl DistantEntry {
             reused: outcome.reused.as_ref().map(|reused| Cow::Owned(reused.run_id.clone())),
             ..LedgerRunNote::default()
         };
+        let secrets = outcome.confinement.as_ref().map(|held| run_secrets(&held.denials.secrets)).unwrap_or_default();
+        if !secrets.is_empty() {
+            // In a record of its own, since that of a start has no room for them.
+            let note = LedgerRunNote { secrets, ..LedgerRunNote::default() };
+            drop(self.write(LedgerLine::of(&self.run).with("note", &note)));
+        }
         // A reader in this process waits for it.
         drop(self.write(line.with("end", &end_of(outcome)).with("note", &note)));
     }

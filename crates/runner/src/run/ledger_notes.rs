@@ -61,6 +61,8 @@ impl CommandLaunch {
             silence: silent.map(|SilenceLimit { most, waited_for }| LedgerRunSilence::of(most, waited_for)),
             evidence: None,
             reused: outcome.reused.as_ref().map(|reused| reused.run_id.clone().into()),
+            // The shim has noted them.
+            secrets: Vec::new(),
         };
         let is_awaited = note != LedgerRunNote::default() || has_receipt(&self.request) && !goes_on;
         let note = LedgerRunNote {

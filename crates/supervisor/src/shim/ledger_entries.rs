@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use super::supervised_command::SupervisedCommand;
+use confine_policy::SecretUses;
 use ledger::{
     LedgerError, LedgerLine, LedgerRunEnd, LedgerRunNote, LedgerRunSilence, LedgerRunState, LedgerRunTask,
     LedgerWriter, ShimId, own_shim,
@@ -62,6 +63,20 @@ impl ShimLedgerEntries {
         if let Some(open) = self.open.as_mut().filter(|open| open.start.is_some()) {
             let (at, line) = (open.at, open.line(&mut self.shim));
             self.append(at, line);
+        }
+    }
+
+    /// Writes what the command, which ends now, used secrets for.
+    pub fn add_secrets(&mut self, uses: &SecretUses) {
+        if uses.0.is_empty() {
+            return;
+        }
+        // The line of a long start has no room for them.
+        self.start();
+        if let Some(open) = &self.open {
+            let note = LedgerRunNote { secrets: ledger::run_secrets(uses), ..LedgerRunNote::default() };
+            let line = LedgerLine::of(&open.run).with("note", &note);
+            self.append(now_ms(), line);
         }
     }
 

@@ -68,6 +68,7 @@ impl ShimProcess {
         let take = if alive { ShimWorld::take_denials } else { ShimWorld::end_command };
         let denials = self.world.as_mut().map(|world| take(world, mark)).unwrap_or_default();
         if !denials.is_empty() {
+            self.entries.add_secrets(&denials.secrets);
             self.send(FromShim::Denied(denials));
         }
     }

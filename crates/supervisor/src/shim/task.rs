@@ -155,6 +155,9 @@ impl ShimProcess {
             }
             let cause = running.ending.as_ref().map_or(TerminationCause::Itself, |ending| ending.cause);
             server.conclude(cause.ended_by(silence.is_some()), running.total_usage());
+            if let Some(uses) = server.secret_uses() {
+                self.entries.add_secrets(uses);
+            }
             self.entries.end_task(&running, silence);
             if is_host_gone {
                 server.discard();

@@ -15,7 +15,7 @@ use super::denial_news::DenialNews;
 use super::task_client::{ClientRequest, TaskClient};
 use super::task_input_writer::TaskInputWriter;
 use super::task_output_reader::TaskOutputReader;
-use confine_policy::{CommandDenials, ConfinementMechanism};
+use confine_policy::{CommandDenials, ConfinementMechanism, SecretUses};
 use protocol::SilenceWatch;
 use protocol::plan::ChangeJournalOutcome;
 use protocol::task::{Task, TaskChangeJournal, TaskEnd, TaskLog, TaskSpec, TaskStore};
@@ -179,6 +179,11 @@ impl TaskServer {
             // The last state is written at the end, which reports a failure.
             let _ = self.store.write(&self.task);
         }
+    }
+
+    /// Returns what secrets were used for so far.
+    pub fn secret_uses(&self) -> Option<&SecretUses> {
+        self.task.confinement.as_ref().map(|confinement| &confinement.denials.secrets)
     }
 
     /// Returns whether the task outlives the host.

@@ -69,6 +69,7 @@ export function factsOfEntry(entry: LedgerEntry, isAlone: boolean, project: stri
           ? 'by a person, on a page'
           : 'by a person, in the host',
     ],
+    ['Used', visible([...new Set(entry.secrets.map(({ name }) => name))].join(', '))],
     ['Secrets', entry.redacted ? 'taken out of the command' : ''],
   ];
 }

@@ -8,8 +8,8 @@ use super::*;
 use crate::ledger_day::LedgerDay;
 use crate::ledger_line::LedgerLine;
 use crate::ledger_record::{
-    Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSilence, LedgerRunStart,
-    LedgerRunState, LedgerRunTask, RemovedLedgerFile, ShimId, own_shim,
+    Actor, LedgerRunChanges, LedgerRunEnd, LedgerRunHost, LedgerRunNote, LedgerRunSecret, LedgerRunSilence,
+    LedgerRunStart, LedgerRunState, LedgerRunTask, RemovedLedgerFile, ShimId, own_shim,
 };
 use crate::ledger_writer::LedgerWriter;
 
@@ -128,6 +128,7 @@ fn an_entry_has_every_field_of_the_contract() {
         silence: Some(LedgerRunSilence { ms: 500, waited_for: Some("ok?".into()) }),
         evidence: Some("unproven".into()),
         reused: Some("r-0".into()),
+        secrets: vec![LedgerRunSecret { name: "TOKEN".into(), host: "h".into(), count: 2, refused: 1 }],
         ..LedgerRunNote::default()
     };
     ledger.write(
@@ -145,7 +146,7 @@ fn an_entry_has_every_field_of_the_contract() {
         "evidence": "unproven",
         "receipt": { "created": 1, "modified": 2, "deleted": 3, "renamed": 4, "state": "known" },
         "reused": "r-0", "outputPath": "/tmp/o.log", "taskId": null, "target": "ssh:build1",
-            "draft": "d1",
+        "draft": "d1", "secrets": [{ "name": "TOKEN", "host": "h", "count": 2, "refused": 1 }],
     });
     assert_eq!(ledger.read(LedgerQuery::default()), [expected]);
 }
