@@ -1,5 +1,6 @@
 //! Builds a world from inside, in init.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
@@ -26,8 +27,8 @@ pub(super) struct ConstructedWorld {
     pub landlock: Option<OwnedFd>,
     pub protection: PathProtection,
     pub shown: ShownFiles,
-    /// The directories of which the world has a view.
-    pub drafted: Vec<PathBuf>,
+    /// The file systems of the directories of which the world has a view.
+    pub drafted: Vec<OwnedFd>,
 }
 
 /// The choices that are made before the policy of a world is known.
@@ -99,7 +100,9 @@ pub(super) fn build_world(
     (built.terminals, built.watches) = (terminals.is_some(), protection.watches().is_some());
     // A git directory may not be granted any more.
     let drafted = policy.drafted().iter().map(|drafted| &drafted.base).filter(|base| policy.write.contains(base));
-    let drafted = drafted.cloned().collect();
+    let file_system = |base: &PathBuf| sys::file_system_of(&sys::open_unread(base)?);
+    let drafted = drafted.map(file_system).collect::<io::Result<Vec<_>>>().at_step(|| "a drafted directory".into())?;
+    built.drafted = drafted.len();
     Ok(ConstructedWorld { built, proc, terminals, network, gate, landlock, protection, shown, drafted })
 }
 

@@ -96,7 +96,9 @@ impl HiddenPathCovers {
     /// If a file cannot be put in the place of another, which the user of the world may read. If a hidden file cannot
     /// be covered, only its permissions protect it.
     pub fn cover_new_paths(&mut self) -> io::Result<()> {
-        self.overlaid.iter().try_for_each(|(view, of)| sys::drop_found_names(view, !of.is_writable))?;
+        self.overlaid
+            .iter()
+            .try_for_each(|(view, of)| sys::drop_found_names(&sys::file_system_of(view)?, !of.is_writable))?;
         self.aims = PathEnds::of(&self.named, &self.roots, &self.mounts);
         for (path, named) in &self.aims.present {
             let Ok(file) = sys::mount_of(path) else { continue };

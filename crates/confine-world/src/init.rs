@@ -117,10 +117,11 @@ fn hand_out(control: &OwnedFd, made: &ConstructedWorld) -> io::Result<()> {
     let spaces = own_namespaces()?;
     let spaces: Vec<_> = spaces.iter().map(AsFd::as_fd).collect();
     send_report(control, &WorldBuildReport::Built(made.built.clone()), &spaces)?;
-    let ConstructedWorld { terminals, network, gate, landlock, .. } = made;
+    let ConstructedWorld { terminals, network, gate, landlock, drafted, .. } = made;
     let more = [Some(&made.proc), terminals.as_ref(), network.as_ref(), gate.as_ref(), landlock.as_ref()];
     let more = more.into_iter().flatten().map(AsFd::as_fd);
-    let more: Vec<_> = more.chain(made.protection.watches().into_iter().flatten()).collect();
+    let more = more.chain(made.protection.watches().into_iter().flatten());
+    let more: Vec<_> = more.chain(drafted.iter().map(AsFd::as_fd)).collect();
     init_messages::send(control, BUILT, 0, &more)
 }
 
@@ -307,7 +308,7 @@ impl WorldInit {
         self.blind = BLIND[0];
         self.board.post(WorldStatusSlot::Guards, 0)?;
         // The kernel remembers the names of a drafted directory, in which others may have changed them since.
-        self.world.drafted.iter().try_for_each(|at| sys::drop_found_names(&sys::open_unread(at)?, false))?;
+        self.world.drafted.iter().try_for_each(|drafted| sys::drop_found_names(drafted, false))?;
         self.world.protection.refresh()?;
         self.post_guard_number()?;
         let protection = &self.world.protection;

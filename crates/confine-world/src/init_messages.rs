@@ -77,6 +77,8 @@ pub(super) struct BuiltWorldFacts {
     pub gate: bool,
     pub landlock: bool,
     pub watches: bool,
+    /// The number of drafted directories.
+    pub drafted: usize,
 }
 
 /// A message of one kind with a number and descriptors.

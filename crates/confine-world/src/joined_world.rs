@@ -69,8 +69,9 @@ fn receive(door: OwnedFd) -> io::Result<(PublishedWorld, JoinedWorld)> {
     let [network, gate, landlock, control, terminals, first, second] =
         has.map(|has| has.then(|| next(&mut fds)).transpose());
     let (network, gate, landlock, control, terminals) = (network?, gate?, landlock?, control?, terminals?);
+    // Each command of a draft asks init, which makes the view fresh.
     let watches = first?.zip(second?).filter(|_| published.policy.draft.is_none());
-    let fresh = |(first, second)| io::Result::Ok(GuardFreshness::new(board.try_clone()?, [first, second]));
+    let fresh = |(first, second)| io::Result::Ok(GuardFreshness::new(board.try_clone()?, [first, second], Vec::new()));
     let freshness = watches.map(fresh).transpose()?;
     let namespaces =
         WorldNamespaces { init: None, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };

@@ -56,10 +56,9 @@ pub fn finish_world(
             let BlankWorld { init, board, ended, control, private: [home, tmp], .. } = begun;
             let tmp = (policy.tmp == TmpPlacement::Private).then_some(tmp);
             notes.extend(own_loopback(policy));
-            // Each command of a draft asks init, which makes the view fresh.
-            let watches = received.watches.filter(|_| policy.draft.is_none());
-            let watched = watches.map(|watches| board.try_clone().map(|board| GuardFreshness::new(board, watches)));
-            let freshness = watched.transpose().at_step(|| "a descriptor".into())?;
+            let drafted = received.drafted;
+            let fresh = |watches| io::Result::Ok(GuardFreshness::new(board.try_clone()?, watches, drafted));
+            let freshness = received.watches.map(fresh).transpose().at_step(|| "a descriptor".into())?;
             let held = policy.held_without(&missing);
             let (way, home) = (ConfinementMechanism::Namespaces, Some(home));
             let WorldDescriptors {
@@ -181,6 +180,7 @@ struct WorldDescriptors {
     gate: Option<OwnedFd>,
     landlock: Option<OwnedFd>,
     watches: Option<[OwnedFd; 2]>,
+    drafted: Vec<OwnedFd>,
 }
 
 fn receive(begun: &BlankWorld) -> Result<(WorldDescriptors, BuiltWorldFacts), WorldStepFailure> {
@@ -200,7 +200,8 @@ fn receive(begun: &BlankWorld) -> Result<(WorldDescriptors, BuiltWorldFacts), Wo
         let gate = built.gate.then(&mut next).transpose()?;
         let landlock = built.landlock.then(&mut next).transpose()?;
         let watches = if built.watches { Some([next()?, next()?]) } else { None };
-        Ok(Ok((WorldDescriptors { spaces, proc, terminals, network, gate, landlock, watches }, built)))
+        let drafted = (0..built.drafted).map(|_| next()).collect::<Result<_, _>>()?;
+        Ok(Ok((WorldDescriptors { spaces, proc, terminals, network, gate, landlock, watches, drafted }, built)))
     };
     match received().at_step(|| "the answer of init".into())? {
         Ok(received) => Ok(received),

@@ -47,6 +47,8 @@ pub struct CommandOrder {
     pub opening: Option<Arc<LazyLedgerOpening>>,
     /// The form of the command for a warm shell, if a warm shell can run it.
     pub warm: Option<WarmCommand>,
+    /// The lock on the draft of the command, if it has one.
+    pub draft: Option<Arc<OwnedFd>>,
 }
 
 /// A command for a warm shell.

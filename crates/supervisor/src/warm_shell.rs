@@ -139,8 +139,11 @@ impl WarmShell {
         let ends = self.pipes.iter().map(OwnedFd::try_clone).collect::<io::Result<Vec<_>>>().ok()?;
         let shell = sys::host_pid(self.shell)?.as_raw();
         let place = WarmCommandPlace { shell, command: command as u64, directory, program };
-        let ends =
-            WarmShellEnds { resume: Some(resume), streams: stdin.into_iter().chain(ends).collect(), freshness: None };
+        let ends = WarmShellEnds {
+            resume: Some(resume),
+            streams: stdin.into_iter().chain(ends).collect(),
+            freshness: Vec::new(),
+        };
         (command + ROOM < end).then_some((place, ends))
     }
 

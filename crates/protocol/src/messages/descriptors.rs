@@ -82,7 +82,7 @@ pub struct WarmShellEnds {
     /// The write end of the shell's standard input, if it has one, then the read ends of its output.
     pub streams: Vec<OwnedFd>,
     /// What a world's `GuardFreshness` consists of, which shows whether the shell's world has changed.
-    pub freshness: Option<[OwnedFd; 3]>,
+    pub freshness: Vec<OwnedFd>,
 }
 
 impl RunDescriptors {
@@ -126,15 +126,12 @@ impl TaskInput {
 impl WarmShellEnds {
     /// Returns all descriptors, in the order in which [`WarmShellEnds::of`] expects them.
     pub fn into_list(self) -> Vec<OwnedFd> {
-        let freshness = self.freshness.into_iter().flatten();
-        freshness.chain(self.resume).chain(self.streams).collect()
+        self.freshness.into_iter().chain(self.resume).chain(self.streams).collect()
     }
 
-    /// Takes the descriptors from such a list.
-    pub fn of(descriptors: Vec<OwnedFd>, fresh: bool) -> Self {
+    /// Takes the descriptors from such a list. `fresh`: the number of those that show freshness.
+    pub fn of(descriptors: Vec<OwnedFd>, fresh: usize) -> Self {
         let mut next = descriptors.into_iter();
-        let mut three = || Some([next.next()?, next.next()?, next.next()?]);
-        let freshness = if fresh { three() } else { None };
-        Self { freshness, resume: next.next(), streams: next.collect() }
+        Self { freshness: next.by_ref().take(fresh).collect(), resume: next.next(), streams: next.collect() }
     }
 }

@@ -70,6 +70,13 @@ pub enum ToShim {
     /// Asks for the denials of the running command so far. Answered by [`FromShim::Denied`], unless the command has
     /// just ended.
     Denials,
+    /// Gives the shim the lock on the draft in which the warm shell is about to get a command. While the message is
+    /// under way it holds the lock as well.
+    HoldDraft {
+        /// The open lock.
+        #[serde(skip)]
+        lock: Option<OwnedFd>,
+    },
     /// Reports that the addon has given the warm shell its command.
     WarmStart(WarmCommandStart),
     /// Dismisses the warm shell, which is no longer needed.
@@ -160,9 +167,11 @@ pub struct WarmShellReport {
     pub mark: String,
     /// The place for the shell's command. `None` if the shell did not start or has exited.
     pub place: Option<WarmCommandPlace>,
-    /// The number of the guards of the shell's world when the shell was ready, if [`WarmShellEnds::freshness`] can show
-    /// whether that number is current.
-    pub guards: Option<u64>,
+    /// The number of the guards of the shell's world when the shell was ready.
+    pub guards: u64,
+    /// The number of descriptors that show whether the guards are current, in [`WarmShellEnds::freshness`]. 0: nothing
+    /// shows it.
+    pub fresh: usize,
     /// The addon's ends of the shell's pipes.
     #[serde(skip)]
     pub ends: WarmShellEnds,
@@ -259,6 +268,7 @@ impl ProtocolMessage for ToShim {
             Self::HandOver { input, .. } => TaskInput::into_list(input.take()).collect(),
             Self::Tap { ends } => PipelineTapEnds::into_list(ends.take()).collect(),
             Self::Prepare { files, .. } => std::mem::take(files),
+            Self::HoldDraft { lock } => lock.take().into_iter().collect(),
             Self::Signal { .. }
             | Self::End { .. }
             | Self::Release(_)
@@ -277,6 +287,7 @@ impl ProtocolMessage for ToShim {
             Self::HandOver { input, .. } => *input = TaskInput::of(descriptors),
             Self::Tap { ends } => *ends = PipelineTapEnds::of(descriptors),
             Self::Prepare { files, .. } => *files = descriptors,
+            Self::HoldDraft { lock } => *lock = descriptors.into_iter().next(),
             Self::Signal { .. }
             | Self::End { .. }
             | Self::Release(_)
@@ -311,7 +322,7 @@ impl ProtocolMessage for FromShim {
 
     fn attach(&mut self, descriptors: Vec<OwnedFd>) {
         match self {
-            Self::Prepared(prepared) => prepared.ends = WarmShellEnds::of(descriptors, prepared.guards.is_some()),
+            Self::Prepared(prepared) => prepared.ends = WarmShellEnds::of(descriptors, prepared.fresh),
             Self::Started(_)
             | Self::Failed(_)
             | Self::WorldGone

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -106,8 +107,8 @@ pub struct DraftUse {
     stored: StoredDraft,
     /// The search for what others have changed.
     edits: Option<JoinHandle<Option<String>>>,
-    /// Keeps others from changing the draft until the helper of the command does.
-    _held: File,
+    /// Keeps others from changing the draft, until the helper of the command does.
+    pub lock: Arc<OwnedFd>,
 }
 
 /// The open drafts, each with the number of its openings.
@@ -218,7 +219,7 @@ impl DraftName {
         }
         let policy = open.view(&stored, credentials, environment);
         let policy = policy.map_err(|error| DraftFault::new(DraftReason::Unsupported, error.to_string()))?;
-        Ok(DraftUse { open, policy, stored, edits: None, _held: held })
+        Ok(DraftUse { open, policy, stored, edits: None, lock: Arc::new(held.into()) })
     }
 }
 

@@ -46,7 +46,8 @@ pub fn order_of(
     let terminal = terminal.map(|terminal| open_terminal(terminal)).transpose()?;
     let evidence = request.evidence.is_some();
     let tap = request.wants_tap();
-    Ok(CommandOrder { plan, script: None, files, evidence, tap, task, input, warm, terminal, opening: None })
+    let draft = request.draft.as_ref().map(|draft| Arc::clone(&draft.lock));
+    Ok(CommandOrder { plan, script: None, files, evidence, tap, task, input, warm, terminal, opening: None, draft })
 }
 
 /// Returns the plan of a command.

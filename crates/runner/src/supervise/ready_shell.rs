@@ -46,8 +46,8 @@ pub enum StaleShellReason {
 impl ReadyShell {
     /// Takes the report of a shim. Returns the mark of the shell, and the shell if it is ready.
     pub fn of(prepared: WarmShellReport) -> (String, Option<Self>) {
-        let WarmShellReport { mark, place, guards, ends: WarmShellEnds { resume, streams, freshness } } = prepared;
-        let freshness = guards.zip(freshness.map(GuardFreshness::from_list));
+        let WarmShellReport { mark, place, guards, ends: WarmShellEnds { resume, streams, freshness }, .. } = prepared;
+        let freshness = GuardFreshness::from_list(freshness).map(|freshness| (guards, freshness));
         (mark, place.zip(resume).map(|(place, resume)| Self { place, resume, ends: streams, freshness }))
     }
 
@@ -86,6 +86,10 @@ impl ReadyShell {
             Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => StaleShellReason::Refused,
             _ => StaleShellReason::Gone,
         })?;
+        if let Some(lock) = order.draft.as_ref().and_then(|lock| lock.try_clone().ok()) {
+            // A lost shim shows as the end of its socket.
+            let _ = protocol::send(shim, ToShim::HoldDraft { lock: Some(lock) });
+        }
         let at_ns = sys::monotonic_ns();
         if write_all(&resume, &warm.prologue).is_err() {
             // The command is started elsewhere. If this shell resumes anyway, it finds nothing to run.

@@ -72,18 +72,20 @@ impl ShimProcess {
     pub(super) fn on_warm_shell_ready(&mut self) {
         let Some(warm) = &mut self.warm else { return };
         let (mark, mut ready) = (warm.mark(), warm.take_ready_descriptors());
-        let mut guards = None;
+        let mut guards = 0;
         match &mut ready {
             Some((_, ends)) => {
                 if warm.recorded {
                     self.records.expect();
                 }
-                let warmed_up = self.world.as_ref().and_then(ShimWorld::warmed_up);
-                (guards, ends.freshness) = warmed_up.unzip();
+                if let Some(warmed_up) = self.world.as_ref().and_then(ShimWorld::warmed_up) {
+                    (guards, ends.freshness) = warmed_up;
+                }
             }
             None => self.dismiss(),
         }
-        self.report(WarmShellReport { guards, ..prepared(mark, ready) });
+        let fresh = ready.as_ref().map_or(0, |(_, ends)| ends.freshness.len());
+        self.report(WarmShellReport { guards, fresh, ..prepared(mark, ready) });
     }
 
     fn report(&self, prepared: WarmShellReport) {
@@ -139,5 +141,5 @@ impl ShimProcess {
 /// Returns the report on the shell with this mark: the place for its command, or that the shell is not ready.
 fn prepared(mark: Option<String>, ready: Option<(WarmCommandPlace, WarmShellEnds)>) -> WarmShellReport {
     let (place, ends) = ready.map_or((None, WarmShellEnds::default()), |(place, ends)| (Some(place), ends));
-    WarmShellReport { mark: mark.unwrap_or_default(), place, guards: None, ends }
+    WarmShellReport { mark: mark.unwrap_or_default(), place, guards: 0, fresh: 0, ends }
 }

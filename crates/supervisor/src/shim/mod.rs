@@ -100,11 +100,12 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<ShimCgroup>, plac
     };
     while let Some(message) = shim.next_message()? {
         // The warm shell gets its command now.
-        let precedes_command = matches!(message, ToShim::Protect(_));
+        let precedes_command = matches!(message, ToShim::Protect(_) | ToShim::HoldDraft { .. });
         match message {
             ToShim::Run(run) => shim.run(*run)?,
             ToShim::Prepare { kind, files } => shim.prepare(*kind, files),
             ToShim::Protect(record) => shim.protect(record.as_deref()),
+            ToShim::HoldDraft { lock } => shim.hold_draft(lock),
             ToShim::WarmStart(start) => shim.on_warm_start(start)?,
             ToShim::Dismiss => shim.dismiss(),
             // The addon sent these before it knew that their command had exited.
@@ -366,6 +367,7 @@ impl ShimProcess {
             | ToShim::Release(_)
             | ToShim::Prepare { .. }
             | ToShim::Protect(_)
+            | ToShim::HoldDraft { .. }
             | ToShim::WarmStart(_)
             | ToShim::Dismiss => {}
         }

@@ -37,6 +37,13 @@ impl ShimProcess {
         self.send(FromShim::Protected(may));
     }
 
+    /// Keeps others from changing the draft of the warm shell, which is about to get a command.
+    pub(super) fn hold_draft(&mut self, lock: Option<OwnedFd>) {
+        if let Some((world, lock)) = self.world.as_mut().zip(lock) {
+            world.hold_draft(lock);
+        }
+    }
+
     /// Connects a task with its world, which may read its log from now on. Returns the denials so far.
     pub(super) fn confine_task(&mut self, server: &mut TaskServer, mark: Option<&str>) -> CommandDenials {
         let Some(world) = &mut self.world else { return CommandDenials::default() };

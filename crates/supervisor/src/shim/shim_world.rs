@@ -161,6 +161,13 @@ impl ShimWorld {
         self.draft.as_ref().map(|(draft, _)| draft)
     }
 
+    /// Keeps others from changing the draft of the commands.
+    pub fn hold_draft(&mut self, lock: OwnedFd) {
+        if let Some((_, held)) = &mut self.draft {
+            *held = Some(lock.into());
+        }
+    }
+
     /// Lets others change the draft of the commands, of which none runs any more.
     pub fn release_draft(&mut self) {
         if let Some((_, held)) = &mut self.draft {
@@ -183,7 +190,7 @@ impl ShimWorld {
 
     /// Forgets the denials of a warm shell that has started up. Returns the number of the guards, and the descriptors
     /// of the `GuardFreshness` that shows whether the world has changed when the shell gets its command.
-    pub fn warmed_up(&self) -> Option<(u64, [OwnedFd; 3])> {
+    pub fn warmed_up(&self) -> Option<(u64, Vec<OwnedFd>)> {
         self.listener.as_ref().map_or(Ok(()), |listener| listener.replace_guards(self.command, &self.guards())).ok()?;
         let (number, freshness) = self.door.as_ref()?.freshness()?;
         Some((number, freshness.try_clone().ok()?.into_list()))

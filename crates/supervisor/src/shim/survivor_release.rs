@@ -142,6 +142,7 @@ impl ShimProcess {
                     | ToShim::Prepare { .. }
                     | ToShim::Protect(_)
                     | ToShim::Denials
+                    | ToShim::HoldDraft { .. }
                     | ToShim::WarmStart(_)
                     | ToShim::Dismiss
                     | ToShim::Scan

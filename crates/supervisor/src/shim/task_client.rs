@@ -111,6 +111,7 @@ impl TaskClient {
             | ToShim::Prepare { .. }
             | ToShim::Protect(_)
             | ToShim::Denials
+            | ToShim::HoldDraft { .. }
             | ToShim::WarmStart(_)
             | ToShim::Dismiss
             | ToShim::Scan

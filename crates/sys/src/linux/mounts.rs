@@ -131,14 +131,18 @@ pub fn new_mount(kind: &CStr, options: &[(&CStr, Option<&CStr>)], flags: MountFl
     Ok(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, bits(flags))?)
 }
 
-/// Makes the kernel forget the names that it has found in the file system of a directory, apart from those in use.
-/// `read_only`: the file system itself is read-only, and not just its mount.
-pub fn drop_found_names(directory: &impl AsFd, read_only: bool) -> io::Result<()> {
-    let context = fspick(directory, c"", FsPickFlags::FSPICK_CLOEXEC | FsPickFlags::FSPICK_EMPTY_PATH)?;
+/// Returns the file system of a directory, which lives until this descriptor is closed.
+pub fn file_system_of(directory: &impl AsFd) -> io::Result<OwnedFd> {
+    Ok(fspick(directory, c"", FsPickFlags::FSPICK_CLOEXEC | FsPickFlags::FSPICK_EMPTY_PATH)?)
+}
+
+/// Makes the kernel forget the names that it has found in a file system, apart from those in use. `read_only`: the file
+/// system itself is read-only, and not just its mount.
+pub fn drop_found_names(file_system: &impl AsFd, read_only: bool) -> io::Result<()> {
     if read_only {
-        fsconfig_set_flag(&context, c"ro")?;
+        fsconfig_set_flag(file_system.as_fd(), c"ro")?;
     }
-    Ok(fsconfig_reconfigure(&context)?)
+    Ok(fsconfig_reconfigure(file_system.as_fd())?)
 }
 
 /// Detaches the mounts at and below a path.

@@ -92,6 +92,11 @@ pub fn copy_tree(_: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Not supported.
+pub fn file_system_of(_: &impl AsFd) -> io::Result<OwnedFd> {
+    unsupported()
+}
+
+/// Not supported.
 pub fn drop_found_names(_: &impl AsFd, _: bool) -> io::Result<()> {
     unsupported()
 }

@@ -94,6 +94,7 @@ fn to_shim() -> impl Strategy<Value = ToShim> {
         proptest::option::of(transfer()).prop_map(ToShim::Release),
         transfer().prop_map(|transfer| ToShim::HandOver { transfer, input: None }),
         LazyJust::new(|| ToShim::Tap { ends: None }),
+        LazyJust::new(|| ToShim::HoldDraft { lock: None }),
         (plan(), any::<Vec<u8>>(), any::<Vec<u8>>(), any::<bool>()).prop_map(|(plan, early, late, recorded)| {
             let kind = WarmShellKind { plan, boot: ShellBootCode { early: early.into(), late: late.into() }, recorded };
             ToShim::Prepare { kind: Box::new(kind), files: Vec::new() }
@@ -179,7 +180,7 @@ fn from_shim() -> impl Strategy<Value = FromShim> {
                 directory: DeviceInode { device: a, inode: b },
                 program: DeviceInode { device: c, inode: d },
             });
-            FromShim::Prepared(WarmShellReport { mark, place, guards: None, ends: WarmShellEnds::default() })
+            FromShim::Prepared(WarmShellReport { mark, place, guards: 0, fresh: 0, ends: WarmShellEnds::default() })
         }),
     ]
 }

@@ -28,7 +28,13 @@ fn ended() -> ShellExitReport {
 }
 
 fn prepared() -> FromShim {
-    FromShim::Prepared(WarmShellReport { mark: "m".into(), place: None, guards: None, ends: WarmShellEnds::default() })
+    FromShim::Prepared(WarmShellReport {
+        mark: "m".into(),
+        place: None,
+        guards: 0,
+        fresh: 0,
+        ends: WarmShellEnds::default(),
+    })
 }
 
 #[tokio::test]

@@ -32,10 +32,10 @@ impl ShimPeer {
         let file = DeviceInode::of(std::path::Path::new("/")).expect("a file");
         let place = ready.then_some(WarmCommandPlace { shell: 1, command: 0, directory: file, program: file });
         let resume = ready.then(|| sys::pipe().expect("a pipe").1);
-        let ends = WarmShellEnds { resume, streams: Vec::new(), freshness: None };
+        let ends = WarmShellEnds { resume, streams: Vec::new(), freshness: Vec::new() };
         protocol::send(
             &self.0,
-            FromShim::Prepared(WarmShellReport { mark: mark.to_owned(), place, guards: None, ends }),
+            FromShim::Prepared(WarmShellReport { mark: mark.to_owned(), place, guards: 0, fresh: 0, ends }),
         )
         .expect("sent");
     }

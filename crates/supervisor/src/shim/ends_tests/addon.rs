@@ -134,6 +134,7 @@ impl TestAddon {
             terminal: None,
             warm: None,
             opening: None,
+            draft: None,
         };
         let (pipes, descriptors) = order.open_pipes().expect("pipes");
         self.pipes = Some(pipes);

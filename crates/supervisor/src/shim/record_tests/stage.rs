@@ -147,6 +147,7 @@ impl<'a> JournalTestShim<'a> {
             terminal: None,
             warm: None,
             opening: None,
+            draft: None,
         };
         let (pipes, descriptors) = order.open_pipes().expect("pipes");
         sys::set_nonblocking(&pipes.stdout).expect("a pipe");
