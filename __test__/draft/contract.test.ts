@@ -361,7 +361,8 @@ draftTest('a receipt says what a command has changed in the draft', async () => 
   const draft = await open();
   const receiptOf = async (command: string) => {
     const { receipt } = await bash(command, { draft, receipt: 'watch' });
-    const { created, modified, deleted, renamed, attribution } = receipt as Receipt;
+    const { created, modified, deleted, renamed, attribution, state, why } = receipt as Receipt;
+    expect([state, why]).toEqual(['known', null]);
     const paths = (changes: Change[]) => changes.map(({ path }) => path.slice(root.length + 1));
     const moved = renamed.map(({ from, to }) => `${from.slice(root.length + 1)} → ${to.slice(root.length + 1)}`);
     return [attribution, paths(created), paths(modified), paths(deleted), moved];
@@ -380,6 +381,18 @@ draftTest('a receipt says what a command has changed in the draft', async () => 
     [],
   ]);
   expect(await receiptOf('cat a; ls -R >/dev/null')).toEqual(['window', [], [], [], []]);
+});
+
+draftTest('a receipt has the ports that a command opened in the draft', async () => {
+  const { open } = project();
+  const draft = await open();
+  const serve = `exec python3 -c 'import socket, time
+s = socket.create_server(("127.0.0.1", 3000)); open("up", "w"); time.sleep(600)'`;
+  const command = `{ ${serve}; } >/dev/null 2>&1 & until [ -e up ]; do sleep .01; done`;
+  const { receipt } = await bash(command, { draft, receipt: 'watch' });
+  expect(receipt?.ports.opened).toEqual([{ port: 3000, address: '127.0.0.1', pid: expect.any(Number) }]);
+  // The server may go on changing files.
+  expect([receipt?.state, receipt?.why]).toEqual(['partial', expect.stringContaining('python3')]);
 });
 
 draftTest('drafts of one root do not see each other', async () => {

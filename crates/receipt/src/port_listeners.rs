@@ -8,7 +8,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use nix::unistd::Pid;
 
-use super::{ListeningPort, PortDifference};
+use super::{ListeningPort, PortDifference, ReceiptCompleteness, RunReceipt};
 use sys::ListeningSocket;
 
 /// The servers of a network at one moment.
@@ -88,6 +88,45 @@ impl PortListeners {
         let sockets = self.0.iter().filter(|(place, _)| is_it(place)).flat_map(|(_, sockets)| sockets);
         let pids: Vec<Pid> = sockets.flat_map(|socket| owners.get(socket).into_iter().flatten().copied()).collect();
         !pids.is_empty() && pids.into_iter().all(|pid| sys::living_identity(pid).is_none())
+    }
+}
+
+/// The servers of this process's network before a run.
+#[derive(Debug)]
+pub struct ServersBefore {
+    listeners: PortListeners,
+    /// The processes of the servers.
+    owners: SocketOwners,
+}
+
+impl ServersBefore {
+    /// Reads them. A confined run can end no server of the host, so their processes are not looked up. `None`: the
+    /// system does not list them.
+    #[must_use]
+    pub fn read(is_confined: bool) -> Option<Self> {
+        let listeners = PortListeners::read().ok()?;
+        let owners = if is_confined { SocketOwners::new() } else { listeners.owners() };
+        Some(Self { listeners, owners })
+    }
+}
+
+impl RunReceipt {
+    /// Adds the ports that the run has opened and closed: those that its living processes hold, and those whose
+    /// processes have ended. `before`: the servers before the run.
+    pub fn add_ports(&mut self, before: Option<&ServersBefore>, tree: &[Pid]) {
+        let Some(ServersBefore { listeners, owners }) = before else {
+            return self.lower(ReceiptCompleteness::Partial, "the ports of before are not known");
+        };
+        if tree.is_empty() && owners.values().all(Vec::is_empty) {
+            return;
+        }
+        let Ok(now) = PortListeners::read() else {
+            return self.lower(ReceiptCompleteness::Partial, "the ports of after are not known");
+        };
+        self.ports = now.difference_since(listeners, tree);
+        self.ports.keep_owned();
+        self.ports.closed.retain(|port| listeners.has_ended(port, owners));
+        self.ports.add_own_network(tree);
     }
 }
 

@@ -14,7 +14,7 @@ use super::prepared_recording::remove_in_background;
 use super::record_effect::{effect, repositories};
 use super::run_record::{RunRecord, RunUndoCoverage};
 use crate::git::{GitRepository, RepositorySnapshot, compare};
-use crate::port_listeners::{PortListeners, SocketOwners};
+use crate::port_listeners::ServersBefore;
 use crate::watch::WatchedTrees;
 use crate::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 use undo::coverage_gaps::{gap, gaps, named};
@@ -37,9 +37,7 @@ pub struct ExactRecording {
     pub(super) begins_late: bool,
     /// The repositories, as they were before the run.
     git: Vec<WorkTreeBefore>,
-    /// The servers before the run, with their processes. A confined command can end no server of the host, so it has no
-    /// processes here.
-    ports: Option<(SocketOwners, PortListeners)>,
+    servers: Option<ServersBefore>,
 }
 
 /// A work tree before the run.
@@ -59,7 +57,7 @@ impl ExactRecording {
     /// Returns a run of which only the record is known.
     #[must_use]
     pub fn of_record_only(store: UndoStore, run: String) -> Self {
-        Self { store, run, begins_late: false, git: Vec::new(), ports: None }
+        Self { store, run, begins_late: false, git: Vec::new(), servers: None }
     }
 
     /// Reads the facts that no record shows, right before the run begins. Blocks. `directories` may belong to
@@ -67,8 +65,7 @@ impl ExactRecording {
     pub(super) fn read_facts(&mut self, directories: &[PathBuf], is_confined: bool) {
         let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| WatchedTrees::root_of(path).ok()).collect();
         self.git = tops.into_iter().map(WorkTreeBefore::read).collect();
-        let owners = |listeners: &PortListeners| if is_confined { SocketOwners::new() } else { listeners.owners() };
-        self.ports = PortListeners::read().ok().map(|listeners| (owners(&listeners), listeners));
+        self.servers = ServersBefore::read(is_confined);
     }
 
     /// Reads the record of a run that has ended. `tree` are its processes that are still alive. Blocks.
@@ -93,7 +90,7 @@ impl ExactRecording {
 
     fn receipt_of_nothing(&self, tree: &[Pid]) -> RunReceipt {
         let mut receipt = RunReceipt::new(ChangeAttribution::Command);
-        self.add_ports(&mut receipt, tree);
+        receipt.add_ports(self.servers.as_ref(), tree);
         receipt
     }
 
@@ -140,26 +137,8 @@ impl ExactRecording {
             receipt.lower(ReceiptCompleteness::Partial, format!("its changes were not recorded: {beyond}"));
         }
         self.compare_repositories(point, &mut receipt);
-        self.add_ports(&mut receipt, tree);
+        receipt.add_ports(self.servers.as_ref(), tree);
         receipt
-    }
-
-    /// Adds the ports that the run has opened and closed: those that its living processes hold, and those whose
-    /// processes have ended.
-    fn add_ports(&self, receipt: &mut RunReceipt, tree: &[Pid]) {
-        let Some((owners, before)) = &self.ports else {
-            return receipt.lower(ReceiptCompleteness::Partial, "the ports of before are not known");
-        };
-        if tree.is_empty() && owners.values().all(Vec::is_empty) {
-            return;
-        }
-        let Ok(now) = PortListeners::read() else {
-            return receipt.lower(ReceiptCompleteness::Partial, "the ports of after are not known");
-        };
-        receipt.ports = now.difference_since(before, tree);
-        receipt.ports.keep_owned();
-        receipt.ports.closed.retain(|port| before.has_ended(port, owners));
-        receipt.ports.add_own_network(tree);
     }
 
     /// Returns whether a file in a git directory belongs to this repository, and not to another known one that shares

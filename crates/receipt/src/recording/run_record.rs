@@ -48,13 +48,20 @@ impl RunRecord {
         if survivors.is_empty() {
             return;
         }
-        if let Some(receipt) = &mut self.receipt {
-            receipt.lower(ReceiptCompleteness::Partial, format!("{MAY_GO_ON}: {}", name_survivors(survivors)));
-        }
+        self.receipt.iter_mut().for_each(|receipt| receipt.add_survivors(survivors));
         if let Some(undo) = &mut self.undo {
             undo.all = false;
             undo.not_covered
                 .push(format!("later changes of processes that it left running: {}", name_survivors(survivors)));
+        }
+    }
+}
+
+impl RunReceipt {
+    /// Adds that processes of the run still live.
+    pub fn add_survivors(&mut self, survivors: &[SurvivingProcess]) {
+        if !survivors.is_empty() {
+            self.lower(ReceiptCompleteness::Partial, format!("{MAY_GO_ON}: {}", name_survivors(survivors)));
         }
     }
 }

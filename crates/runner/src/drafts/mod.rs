@@ -21,4 +21,4 @@ pub use draft_calls::{
 };
 pub use draft_credentials::DraftCredentials;
 pub use draft_fault::{DraftFault, DraftReason};
-pub use open_draft::{DraftName, DraftUse};
+pub use open_draft::{BeforeInDraft, DraftName, DraftUse};

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use nix::unistd::Pid;
 use serde::Deserialize;
 use tokio::task::JoinHandle;
 
@@ -21,8 +22,10 @@ use confine_policy::{
 use draft::draft_moment::DraftMoment;
 use draft::draft_store::{DraftRecord, DraftState, DraftStore, StoredDraft};
 use ledger::Actor;
+use protocol::SurvivingProcess;
 use protocol::plan::{CommandLimits, format_bytes};
 use receipt::git::RepositoryComparison;
+use receipt::port_listeners::ServersBefore;
 use receipt::{ChangeAttribution, ReceiptCompleteness, RunReceipt};
 use undo::path_map::is_within;
 
@@ -109,6 +112,13 @@ pub struct DraftUse {
     edits: Option<JoinHandle<Option<String>>>,
     /// Keeps others from changing the draft, until the helper of the command does.
     pub lock: Arc<OwnedFd>,
+}
+
+/// The state right before a command in a draft, for its receipt.
+#[derive(Debug)]
+pub struct BeforeInDraft {
+    moment: io::Result<DraftMoment>,
+    servers: Option<ServersBefore>,
 }
 
 /// The open drafts, each with the number of its openings.
@@ -355,16 +365,18 @@ impl DraftUse {
         CommandLimits { file_bytes: Some(limits.file_bytes.map_or(most, |own| own.min(most))), ..limits }
     }
 
-    /// Returns all that the draft has changed now. Blocks.
-    ///
-    /// # Errors
-    /// If something cannot be read.
-    pub fn moment(&self) -> io::Result<DraftMoment> {
+    /// Reads what the receipt of a command that begins now is compared with. Blocks.
+    pub fn before(&self) -> BeforeInDraft {
+        BeforeInDraft { moment: self.moment(), servers: ServersBefore::read(true) }
+    }
+
+    fn moment(&self) -> io::Result<DraftMoment> {
         DraftMoment::read(&self.stored.record.layers)
     }
 
-    /// Returns the receipt of the changes since an earlier moment. Blocks.
-    pub fn receipt_since(&self, then: io::Result<DraftMoment>) -> RunReceipt {
+    /// Returns the receipt of a command that has left these processes. Blocks.
+    pub fn receipt_since(&self, before: BeforeInDraft, survivors: &[SurvivingProcess]) -> RunReceipt {
+        let BeforeInDraft { moment: then, servers } = before;
         let mut receipt = RunReceipt::new(ChangeAttribution::Window);
         let compare = |then: DraftMoment| {
             let now = self.moment()?;
@@ -384,7 +396,9 @@ impl DraftUse {
             }
             Err(error) => receipt.lower(ReceiptCompleteness::Unknown, format!("the draft cannot be read: {error}")),
         }
-        receipt.lower(ReceiptCompleteness::Partial, "ports are not read in a draft");
+        let tree: Vec<_> = survivors.iter().map(|survivor| Pid::from_raw(survivor.pid)).collect();
+        receipt.add_ports(servers.as_ref(), &tree);
+        receipt.add_survivors(survivors);
         receipt
     }
 

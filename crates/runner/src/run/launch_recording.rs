@@ -20,7 +20,7 @@ impl CommandLaunch {
         }
         if let Some(draft) = &self.request.draft {
             if self.request.record.is_some() {
-                self.draft_before = Some(block_in_place(|| draft.moment()));
+                self.draft_before = Some(block_in_place(|| draft.before()));
             }
             return Ok(());
         }

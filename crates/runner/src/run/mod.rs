@@ -53,6 +53,7 @@ pub use shell_state_source::{ShellStateSource, StartingShellState, known_request
 pub use warm_up::warm_up;
 pub use world_owner::WorldOwner;
 
+use crate::drafts::BeforeInDraft;
 use crate::error::RunError;
 use crate::proof::TreeBeforeCommand;
 use crate::registry::TaskReservation;
@@ -63,7 +64,6 @@ use crate::supervise::{
 };
 use completion::NotStarted;
 use confine_policy::WorldFacts;
-use draft::draft_moment::DraftMoment;
 use drive::CommandDriver;
 use drive::settlement::complete;
 use filtered_reuse::FilteredReuse;
@@ -72,7 +72,7 @@ use live_registration::given_up;
 use outcome::CommandOutcome;
 use protocol::CommandOrder;
 use protocol::plan::ShellStartup;
-use receipt::recording::{PreparedRecording, RunRecording};
+use receipt::recording::{PreparedRecording, RunRecord, RunRecording};
 use shell_state_source::request_with_state;
 
 /// Time a terminal may take to close, if the maximum of terminals is open.
@@ -165,7 +165,7 @@ pub struct CommandLaunch {
     /// The recording of the command, from right before its start.
     recording: Option<RunRecording>,
     /// What its draft had changed right before the start, if its receipt is to say what the command changed.
-    draft_before: Option<std::io::Result<DraftMoment>>,
+    draft_before: Option<BeforeInDraft>,
     /// The tree right before the start, if the evidence is to say what changed.
     before: Option<TreeBeforeCommand>,
     /// What labels the result, if only the filter of the command runs.
@@ -415,11 +415,12 @@ impl CommandLaunch {
         let (evidence, tap) = completion.evidence(&self.request).await.unzip();
         let mut shell = ShellAfter { kind: kind.cloned(), files, ..std::mem::take(&mut completion.shell) };
         let (seen, silent) = (completion.seen, completion.silent.clone());
+        let drafted = self.request.draft.as_ref().zip(self.draft_before.take());
+        let recorded = drafted.map_or(recorded, |(draft, before)| {
+            Some(RunRecord::of(block_in_place(|| draft.receipt_since(before, &completion.survivors))))
+        });
         let mut outcome = CommandOutcome::of(&self.request, completion);
         outcome.add_record(recorded);
-        if let Some((draft, before)) = self.request.draft.as_ref().zip(self.draft_before.take()) {
-            outcome.receipt = Some(block_in_place(|| draft.receipt_since(before)));
-        }
         if let Some(draft) = &mut self.request.draft {
             outcome.notes.extend(draft.note_on_edits().await);
         }
