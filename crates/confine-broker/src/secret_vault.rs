@@ -67,6 +67,8 @@ impl SecretVault {
         let text =
             asked.map_err(io::Error::other).flatten().map_err(|error| format!("the host was not asked: {error}"))??;
         let value = SecretValue::new(Zeroizing::new(text));
+        // An ordinary user may lock little memory, and the request does not fail for that.
+        let _unlocked = sys::keep_out_of_swap(value.as_bytes());
         let mut known = self.known();
         let values = known.entry(rule.stand_in.clone()).or_default();
         values.retain(|(other, _)| **other != *value);
