@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ConfineSsh } from 'agent-bash';
+import type { BashResult, ConfineSsh } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, freePort, skippedWithout, until } from '../../support/index.ts';
+import { folder, freePort, hostResult, skippedWithout, until } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
+import { withoutNamespaces } from '../support/held.ts';
 import { runWith, ways } from './support.ts';
 
 const SSHD = '/usr/sbin/sshd';
@@ -67,6 +68,28 @@ describe.runIf(process.platform === 'linux')('the ssh agent', () => {
     expect(confinement?.denied.map(({ target }) => target)).toEqual(
       expect.arrayContaining(['ssh agent (a session with a host that confine.ssh.hosts does not have)']),
     );
+  });
+
+  const inDraft = withoutNamespaces ? skippedWithout('a user namespace with overlays') : sshTest;
+  inDraft('lets commands of a draft log in to a host that is named', async () => {
+    const { at, port, env, print } = await ground();
+    execFileSync('git', ['init', '-q', '--bare', at('repository')]);
+    const me = process.env.USER ?? execFileSync('id', ['-un'], { encoding: 'utf8' }).trim();
+    const url = `ssh://${me}@git.example.test:${port}${at('repository')}`;
+    const confine = { network: { allow: [], hosts }, ssh: { hosts: [`git.example.test:${port}`], keys: [print] } };
+    const command = `git init -q; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x
+      git push -q ${url} HEAD:main && git ls-remote ${url} | cut -f2`;
+    const root = lasting();
+    const { stdout, stderr } = await hostResult<BashResult>(
+      `import { openDraft } from 'agent-bash';
+      const draft = await openDraft(${JSON.stringify({ root, confine })});
+      const result = await bash(${JSON.stringify(command)}, { draft, safety: 'off', timeoutMs: 60_000 });
+      await draft.discard();
+      console.log(JSON.stringify(result));`,
+      { env },
+    );
+    expect(stdout, stderr).toBe('refs/heads/main\n');
+    expect(readdirSync(root)).toEqual([]);
   });
 
   sshTest.each(ways)('is not changed, and signs nothing but logins, with %s', async (_, way) => {
