@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import {
   BackgroundRegistry,
@@ -63,6 +63,22 @@ describe('a base that moves is seen', () => {
     const { stdout } = await bash('cat a src/one new; ls', { draft });
     expect(stdout).toBe('a\nmine\ntheirs\nnew\na\nlink\nnew\nsrc\n');
     expect((await draft.changes()).conflicts).toEqual([]);
+  });
+
+  draftTest('each command sees the names of that moment, whatever earlier ones have looked up', async () => {
+    const { root, open } = project();
+    const draft = await open();
+    const look = async () => (await bash('cat later src/later 2>&1; ls src', { draft })).stdout;
+    const missing = await look();
+    // By now commands run in shells that were started before the change.
+    for (let round = 0; round < 5; round++) {
+      writeFileSync(join(root, 'later'), `${round}\n`);
+      writeFileSync(join(root, 'src/later'), `${round}\n`);
+      expect(await look()).toBe(`${round}\n${round}\ndeep\nlater\none\n`);
+      rmSync(join(root, 'later'));
+      rmSync(join(root, 'src/later'));
+      expect(await look()).toBe(missing);
+    }
   });
 
   draftTest('a path that both have changed stops the commit, or stays in the draft', async () => {

@@ -28,7 +28,7 @@ impl GuardFreshness {
 
     /// Makes the kernel forget the names of drafted directories. Returns whether all existing paths are protected, and
     /// the guards with this number are current. Otherwise the caller has to ask init.
-    pub fn is_current(&self, number: u64) -> bool {
+    pub fn refresh(&self, number: u64) -> bool {
         // The order matters: a path that becomes visible here is in the queue, and a path that has left the queue was
         // read after the post of 0.
         let is_fresh = self.drafted.iter().all(|drafted| sys::drop_found_names(drafted, false).is_ok());

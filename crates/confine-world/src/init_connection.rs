@@ -42,7 +42,7 @@ impl InitConnection {
     /// # Errors
     /// If init is gone, or could not protect a path. No command may start then.
     pub fn refresh(&mut self) -> io::Result<()> {
-        if self.freshness.as_ref().is_some_and(|freshness| freshness.is_current(self.number)) {
+        if self.freshness.as_ref().is_some_and(|freshness| freshness.refresh(self.number)) {
             return Ok(());
         }
         init_messages::send(&self.socket, REFRESH, self.number, &[])?;

@@ -56,9 +56,10 @@ impl ReadyShell {
         self.place.shell
     }
 
-    /// Returns whether all existing paths in the shell's world are protected. Otherwise its shim has to be asked.
-    pub fn is_protected(&self) -> bool {
-        self.freshness.as_ref().is_some_and(|(number, freshness)| freshness.is_current(*number))
+    /// Makes the names of a draft fresh in the shell's world. Returns whether all existing paths there are protected.
+    /// Otherwise its shim has to be asked.
+    pub fn refresh_world(&self) -> bool {
+        self.freshness.as_ref().is_some_and(|(number, freshness)| freshness.refresh(*number))
     }
 
     /// Gives the shell a command, and resumes it.

@@ -83,7 +83,7 @@ impl SentCommand {
         }
         // Without its record, nothing may start.
         let record = order.plan.record.as_ref().filter(|record| record.require);
-        let asks = record.is_some() || shim.world.is_some() && !ready.is_protected();
+        let asks = record.is_some() || shim.world.is_some() && !ready.refresh_world();
         if asks && !shim.protect(record) {
             helpers.count_stale_shell(shim.world, StaleShellReason::Gone);
             helpers.request_replacement(shim.world);
