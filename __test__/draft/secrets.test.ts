@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash, type Draft, drafts, openDraft, PtySession } from 'agent-bash';
 import { createBashTool } from 'agent-bash/ai';
@@ -20,11 +21,13 @@ beforeEach(() => {
 const request = (port: number) =>
   `node -e 'fetch("https://${HOST}:${port}/", { headers: { authorization: "Bearer " + process.env.TOKEN } }).then((r) => console.log(r.status))'`;
 
-/** The files below a directory that hold the value of the tests. */
+/**
+ * The files below a directory that hold the value of the tests. Only root can look into the working directories of
+ * overlays, which are empty.
+ */
 function holding(directory: string): string[] {
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
-  return paths.filter((path) => readFileSync(path, 'latin1').includes(VALUE));
+  const { stdout } = spawnSync('grep', ['-rlaF', VALUE, directory], { encoding: 'utf8' });
+  return stdout.split('\n').filter((path) => path !== '');
 }
 
 /** A project whose `.npmrc` has the value, beside its repository. */
