@@ -21,14 +21,15 @@ impl FileCovers {
     /// Lets commands find `cover` at a path.
     pub(super) fn add(&mut self, at: &Path, cover: PathBuf) {
         let at = at.canonicalize().unwrap_or_else(|_| at.to_owned());
-        let id = at.metadata().ok().map(|data| (data.dev(), data.ino()));
+        let id = id_of(&at);
         self.0.push(FileCover { at, id, cover });
     }
 
-    /// Returns the cover of the file at a path without links, or with this device and inode. `None`: the file does not
-    /// exist.
+    /// Returns the cover of the file at a path without links, or with this device and inode, which may be those of a
+    /// file that a covered path leads to by now. `None`: the file does not exist.
     pub fn of(&self, path: &Path, id: Option<(u64, u64)>) -> Option<&Path> {
-        let found = self.0.iter().find(|cover| cover.at == path || (id.is_some() && cover.id == id))?;
+        let has_id = |cover: &FileCover| id.is_some() && (cover.id == id || id_of(&cover.at) == id);
+        let found = self.0.iter().find(|cover| cover.at == path || has_id(cover))?;
         Some(&found.cover)
     }
 
@@ -36,6 +37,11 @@ impl FileCovers {
     pub fn has(&self, path: &Path) -> bool {
         self.0.iter().any(|cover| cover.cover == path)
     }
+}
+
+/// Returns the device and the inode of the file that a path leads to. `None`: there is none.
+fn id_of(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|data| (data.dev(), data.ino()))
 }
 
 #[cfg(test)]
@@ -62,5 +68,9 @@ mod tests {
         assert_eq!([of("file", Some((0, 0))), of("link", None)], [Some(at("cover")), Some(at("cover"))]);
         assert_eq!([of("missing", None), of("more", None)], [Some(at("second")), None]);
         assert!(covers.has(&at("second")) && !covers.has(&at("file")));
+        std::fs::write(at("elsewhere"), "of later").expect("written");
+        std::fs::remove_file(at("file")).expect("removed");
+        std::os::unix::fs::symlink(at("elsewhere"), at("file")).expect("linked");
+        assert_eq!(of("elsewhere", id("elsewhere")), Some(at("cover")));
     }
 }
