@@ -65,7 +65,15 @@ draftTest(
       await killed.ended();
       for (const { id, state } of await drafts({ dir })) {
         // Its commands end a little later.
-        const draft = await until(() => openDraft({ id, dir }).catch(() => undefined), 'the draft');
+        let why: unknown;
+        const opened = () =>
+          openDraft({ id, dir }).catch((error: unknown) => {
+            why = error;
+            return undefined;
+          });
+        const draft = await until(opened, 'the draft').catch(() => {
+          throw new Error(`a draft of the state ${state} cannot be opened`, { cause: why });
+        });
         finished += state === 'committing' ? 1 : 0;
         await until(() => draft.changes().catch(() => undefined), 'its changes');
         await until(
