@@ -35,7 +35,7 @@ pub struct ReadyShell {
 /// Why a warm shell was not given a command. No part of the command was run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StaleShellReason {
-    /// The directory or the program has changed.
+    /// The directory or the program has changed, or this process has no free descriptor for the lock of a draft.
     Changed,
     /// The shell has exited, and perhaps its shim as well.
     Gone,
@@ -79,6 +79,9 @@ impl ReadyShell {
         if !is(&path(&plan.cwd).join("."), place.directory) || !is(&path(&plan.program), place.program) {
             return Err(StaleShellReason::Changed);
         }
+        let lock = order.draft.as_ref().map(|lock| lock.try_clone()).transpose();
+        // Without a free descriptor the shim starts the command, and takes the lock itself.
+        let lock = lock.map_err(|_| StaleShellReason::Changed)?;
         let pipes = pipes_of(plan, ends).ok_or(StaleShellReason::Gone)?;
         let mut command = warm.command.clone();
         command.resize(ROOM, 0);
@@ -87,9 +90,9 @@ impl ReadyShell {
             Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => StaleShellReason::Refused,
             _ => StaleShellReason::Gone,
         })?;
-        if let Some(lock) = order.draft.as_ref().and_then(|lock| lock.try_clone().ok()) {
+        if lock.is_some() {
             // A lost shim shows as the end of its socket.
-            let _ = protocol::send(shim, ToShim::HoldDraft { lock: Some(lock) });
+            let _ = protocol::send(shim, ToShim::HoldDraft { lock });
         }
         let at_ns = sys::monotonic_ns();
         if write_all(&resume, &warm.prologue).is_err() {

@@ -33,6 +33,8 @@ struct UnfinishedLedgerEntry {
     at: u64,
     /// The start as JSON, until it is written.
     start: Option<String>,
+    /// What the command used secrets for.
+    uses: SecretUses,
 }
 
 impl UnfinishedLedgerEntry {
@@ -54,7 +56,8 @@ impl ShimLedgerEntries {
         if self.writer.as_ref().is_none_or(|writer| writer.directory() != directory) {
             self.writer = Some(LedgerWriter::new(directory));
         }
-        self.open = Some(UnfinishedLedgerEntry { run: run.to_owned(), at, start: Some(start) });
+        self.open =
+            Some(UnfinishedLedgerEntry { run: run.to_owned(), at, start: Some(start), uses: SecretUses::default() });
     }
 
     /// Writes the start of the command, which goes on. The start of a command that has exited already is written with
@@ -66,17 +69,10 @@ impl ShimLedgerEntries {
         }
     }
 
-    /// Writes what the command, which ends now, used secrets for.
+    /// Adds what the command used secrets for. It is written before its end.
     pub fn add_secrets(&mut self, uses: &SecretUses) {
-        if uses.0.is_empty() {
-            return;
-        }
-        // The line of a long start has no room for them.
-        self.start();
-        if let Some(open) = &self.open {
-            let note = LedgerRunNote { secrets: ledger::run_secrets(uses), ..LedgerRunNote::default() };
-            let line = LedgerLine::of(&open.run).with("note", &note);
-            self.append(now_ms(), line);
+        if let Some(open) = self.open.as_mut().filter(|_| !uses.0.is_empty()) {
+            open.uses.merge(uses.clone());
         }
     }
 
@@ -131,6 +127,7 @@ impl ShimLedgerEntries {
     }
 
     fn finish(&mut self, mut end: LedgerRunEnd<'_>, note: Option<LedgerRunNote<'_>>) -> Option<String> {
+        self.write_secrets();
         let mut open = self.open.take()?;
         // The clock may have been set back since.
         end.at = end.at.max(open.at);
@@ -139,6 +136,19 @@ impl ShimLedgerEntries {
         let written = self.writer.as_mut().map(|writer| writer.append_unchecked(end.at, line.finish()));
         self.keep_failure(written);
         self.failure.take()
+    }
+
+    fn write_secrets(&mut self) {
+        if self.open.as_ref().is_none_or(|open| open.uses.0.is_empty()) {
+            return;
+        }
+        // The line of a long start has no room for them.
+        self.start();
+        if let Some(open) = &self.open {
+            let note = LedgerRunNote { secrets: ledger::run_secrets(&open.uses), ..LedgerRunNote::default() };
+            let line = LedgerLine::of(&open.run).with("note", &note);
+            self.append(now_ms(), line);
+        }
     }
 
     /// Checks the last record, which the result of the command does not wait for.

@@ -67,6 +67,7 @@ impl ShimProcess {
     /// Sends the denials of a command that goes on.
     pub(super) fn answer_denials(&mut self, mark: Option<&str>) {
         let denials = self.world.as_mut().map(|world| world.take_denials(mark)).unwrap_or_default();
+        self.entries.add_secrets(&denials.secrets);
         self.send(FromShim::Denied(denials));
     }
 
