@@ -505,9 +505,20 @@ fn rows_are_for_people() {
     assert_eq!(plain, text);
     let there = LedgerRunStart { target: Some("ssh:build1".into()), ..start(NOON, "make") };
     ledger.write(NOON, &LedgerLine::of("b").with("start", &there).with("end", &exited(NOON + 1, 0)).finish());
+    let used = |name: &'static str, host: &'static str| LedgerRunSecret {
+        name: name.into(),
+        host: host.into(),
+        count: 1,
+        refused: 0,
+    };
+    let secrets = vec![used("NPM", "a"), used("NPM", "b"), used("TOKEN", "a")];
+    ledger.write(
+        NOON,
+        &LedgerLine::of("b").with("note", &LedgerRunNote { secrets, ..LedgerRunNote::default() }).finish(),
+    );
     let text =
         LedgerReader::new(ledger.directory(), LedgerQuery::default(), EntryFormat::Row { colours: false }).read().text;
-    assert!(text.contains("  make  (/srv/project on ssh:build1)\n"), "{text}");
+    assert!(text.contains("  make  (/srv/project on ssh:build1, secret NPM, secret TOKEN)\n"), "{text}");
 }
 
 #[test]
