@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hostResult } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
@@ -19,64 +19,87 @@ const CHANGES = {
     renameSync(above, above + '.old'); again();`,
 };
 
-/** A host that runs the same command before, after and during the change. `missing`: the machine has no such file. */
-const script = (file: string, missing: boolean, change: string, write: string[]) => `
+const BESIDE = 'made beside a hidden file that appears';
+
+/** The same for a file that is not there at first, whose secret has a template. */
+const BEGINNINGS = {
+  [BESIDE]: `again(); writeFileSync(dirname(at) + '/hidden', text);`,
+  'made in another directory of the same name': CHANGES['made again in another directory of the same name'],
+};
+
+/** A file with a secret of its own. */
+interface Case {
+  at: string;
+  /** The name of the change. */
+  name: string;
+  change: string;
+  /** The machine has no such file at first. */
+  missing: boolean;
+}
+
+/** A case for each change, inside of the root and outside. A file that is missing inside is refused. */
+function cases(home: string): Case[] {
+  return Object.entries({ ...CHANGES, ...BEGINNINGS }).flatMap(([name, change], number) => {
+    const missing = name in BEGINNINGS;
+    return (missing ? ['out'] : ['work', 'out']).map((place) => {
+      const at = join(home, place, String(number), 'a/b/npmrc');
+      mkdirSync(dirname(at), { recursive: true });
+      if (!missing) writeFileSync(at, `of later ${VALUE}\n`);
+      return { at, name, change, missing };
+    });
+  });
+}
+
+/** A host that reads all files by the same command before, after and during the changes. */
+const script = (root: string, all: Case[]) => `
   import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
   import { dirname } from 'node:path';
   import { setTimeout } from 'node:timers/promises';
   import { BashSession } from 'agent-bash';
-  const at = ${JSON.stringify(file)};
+  const all = ${JSON.stringify(all)};
   const text = ${JSON.stringify(`of later ${VALUE}\n`)};
-  const again = () => { mkdirSync(dirname(at), { recursive: true }); writeFileSync(at, text); };
-  const secret = { value: ${JSON.stringify(VALUE)}, hosts: ['${HOST}'], file: at, ${missing ? `template: 'of later \${TOKEN}\\n'` : ''} };
-  const hidden = dirname(at) + '/hidden';
-  const confine = { secrets: { TOKEN: secret }, write: ${JSON.stringify(write)}, hide: [hidden] };
-  const options = { cwd: ${JSON.stringify(write[0])}, confine, safety: 'off' };
+  const changes = [${all.map(({ change }) => `(at, again) => { ${change} }`)}];
+  const secrets = Object.fromEntries(all.map(({ at, missing }, number) => [
+    'TOKEN' + number,
+    {
+      value: ${JSON.stringify(VALUE)},
+      hosts: ['${HOST}'],
+      file: at,
+      ...(missing && { template: 'of later \${TOKEN' + number + '}\\n' }),
+    },
+  ]));
+  const hide = all.map(({ at }) => dirname(at) + '/hidden');
+  const root = ${JSON.stringify(root)};
+  const options = { cwd: root, confine: { secrets, write: [root], hide }, safety: 'off' };
+  const command = all.map(({ at }, n) => \`cat \${at}; cat \${hide[n]}; echo =====\`).join('\\n');
   const session = new BashSession(options);
-  const command = 'cat ' + at + ' || true; cat ' + hidden + ' 2>/dev/null';
   const before = await session.run(command);
   const running = bash('for i in $(seq 15); do sleep 0.1; done; ' + command, options);
   await setTimeout(500);
-  ${change}
-  const all = [before, await session.run(command), await bash(command, options), await running];
-  console.log(JSON.stringify(all.map(({ stdout, stderr }) => stdout + stderr)));`;
+  all.forEach(({ at }, number) => changes[number](at, () => {
+    mkdirSync(dirname(at), { recursive: true });
+    writeFileSync(at, text);
+  }));
+  const ends = [before, await session.run(command), await bash(command, options), await running];
+  const parts = ends.map(({ stdout }) => stdout.split('=====\\n'));
+  console.log(JSON.stringify(all.map((_, number) => parts.map((part) => part[number]))));`;
 
-describe.runIf(process.platform === 'linux').each(ways)('a file with a secret, with %s,', (_, env) => {
-  test.each(Object.entries(CHANGES))('has no value when it is %s', async (_, change) => {
-    const replace = async (inside: boolean) => {
-      const home = lasting();
-      const [root, file] = [join(home, 'work'), join(home, inside ? 'work' : 'out', 'a/b/npmrc')];
-      mkdirSync(root);
-      mkdirSync(join(file, '..'), { recursive: true });
-      writeFileSync(file, `of later ${VALUE}\n`);
-      const seen = await hostResult<string[]>(script(file, false, change, [root]), { env });
-      // Of the command before the change, of two after it, and of one that ran meanwhile.
+describe.runIf(process.platform === 'linux').each(ways)('with %s', (_, env) => {
+  test('a file with a secret has no value after each change, inside of the root and outside', async () => {
+    const home = lasting();
+    const all = cases(home);
+    // Of each case, the command before the change, two after it, and one that ran meanwhile.
+    const seen = await hostResult<string[][]>(script(join(home, 'work'), all), { env });
+    all.forEach(({ at, name }, number) => {
+      const texts = seen[number] ?? [];
+      const where = `${at} is ${name}`;
       expect(
-        seen.map((text) => text.includes(VALUE)),
-        String(inside),
+        texts.map((text) => text.includes(VALUE)),
+        where,
       ).toEqual([false, false, false, false]);
-      expect(seen[0]).toMatch(/^of later ghp_\w{36}\n$/);
-    };
-    await Promise.all([replace(true), replace(false)]);
-  });
-
-  test('has no value when it appears, and what is hidden beside it stays so', async () => {
-    const home = lasting();
-    const [root, file] = [join(home, 'work'), join(home, 'out/npmrc')];
-    for (const path of [root, join(file, '..')]) mkdirSync(path);
-    const seen = await hostResult<string[]>(script(file, true, 'again(); writeFileSync(hidden, text);', [root]), {
-      env,
+      // What is hidden beside it stays so.
+      const covered = name === BESIDE ? texts : texts.slice(0, 1);
+      for (const text of covered) expect(text, where).toMatch(/^of later ghp_\w{36}\n$/);
     });
-    expect(seen.join('')).toMatch(/^(?:of later ghp_\w{36}\n){4}$/);
-    expect(seen.join('')).not.toContain(VALUE);
-  });
-
-  test('has no value when it appears in another directory of the same name', async () => {
-    const home = lasting();
-    const [root, file] = [join(home, 'work'), join(home, 'out/npmrc')];
-    for (const path of [root, join(file, '..')]) mkdirSync(path);
-    const change = CHANGES['made again in another directory of the same name'];
-    const seen = await hostResult<string[]>(script(file, true, change, [root]), { env });
-    expect(seen.join('')).not.toContain(VALUE);
   });
 });
