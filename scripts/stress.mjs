@@ -141,6 +141,7 @@ export const PARTS = [
     ...directory('remote', 'targets: cuts, leases, what is left, bytes on the link; shells, containers, pods'),
     full: true,
   },
+  directory('page', 'the page in a browser: how it looks, wide screens, keys; its streams'),
   directory('fleets', 'providers: claims on a Kubernetes node, jobs on a Slurm cluster, both real'),
   step('fuzz', 'targets: what a host reads of a machine that lies', () => fuzz(options)),
   directory('programs', 'real programs: git, package managers, servers, databases; confined and undone'),

@@ -11,7 +11,7 @@ import { blocks, source } from './examples.ts';
 const EXAMPLES = '__test__/stress/docs/docs/examples.test.ts';
 const COMMANDS = '__test__/stress/docs/docs/commands.test.ts';
 const MCP = '__test__/stress/docs/docs/mcp.test.ts';
-const REMOTE = '__test__/docs/remote.test.ts';
+const REMOTE = '__test__/stress/docs/docs/remote.test.ts';
 const FLEETS = '__test__/docs/fleets.test.ts';
 const CONTAINERS = '__test__/docs/containers.test.ts';
 

@@ -24,7 +24,7 @@ const PROVIDER = `
 /** The output of each example, in turn. */
 const PRINTED = [/^[12] v\d+\S*\n ls: .*no-such-file/, /^All tests pass\.\n$/];
 
-// Examples with a target are run by __test__/docs/remote.test.ts.
+// Examples with a target are run by __test__/stress/docs/docs/remote.test.ts.
 const found = examples(await readFile(join(root, 'README.md'), 'utf8')).filter((text) => !text.includes('connect('));
 
 let project: PackedProject;

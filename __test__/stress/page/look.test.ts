@@ -1,9 +1,9 @@
 import type { Page as BrowserPage } from 'playwright-core';
 import { expect } from 'vitest';
+import { busy as asking } from '../../page/browser/busy.ts';
+import { browserTest, isSound, openTab } from '../../page/browser/tab.ts';
+import { type Page, Pages } from '../../page/support.ts';
 import { folder } from '../../support/index.ts';
-import { type Page, Pages } from '../support.ts';
-import { busy as asking } from './busy.ts';
-import { browserTest, isSound, openTab } from './tab.ts';
 
 /** Serves a page with each kind of run, an ended run with changes and denials, and a prompt. */
 async function busy(): Promise<Page> {

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { PROGRAM } from '../cli/support.ts';
-import { folder, hostEnv } from '../support/index.ts';
-import { sshHost, sshTest } from '../support/ssh.ts';
-import { blocks, examples, page, printed, promised, source, table } from './examples.ts';
+import { PROGRAM } from '../../../cli/support.ts';
+import { blocks, examples, page, printed, promised, source, table } from '../../../docs/examples.ts';
+import { folder, hostEnv } from '../../../support/index.ts';
+import { sshHost, sshTest } from '../../../support/ssh.ts';
 
 const text = await page('remote.md');
 const readme = await source('README.md');

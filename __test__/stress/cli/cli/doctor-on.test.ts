@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { alive, processes, until } from '../support/index.ts';
-import { sshHost, sshTest } from '../support/ssh.ts';
-import { Program } from './support.ts';
+import { Program } from '../../../cli/support.ts';
+import { alive, processes, until } from '../../../support/index.ts';
+import { sshHost, sshTest } from '../../../support/ssh.ts';
 
 interface Report {
   ok: boolean;

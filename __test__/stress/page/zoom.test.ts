@@ -1,7 +1,7 @@
 import type { Page as BrowserPage } from 'playwright-core';
 import { expect } from 'vitest';
-import { busy, RUNS } from './busy.ts';
-import { browserTest } from './tab.ts';
+import { busy, RUNS } from '../../page/browser/busy.ts';
+import { browserTest } from '../../page/browser/tab.ts';
 
 /** Scrolls to each control, and returns the names of those that something hides nevertheless. */
 const COVERED = `controls().filter((one) => {

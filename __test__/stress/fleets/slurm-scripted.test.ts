@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { bash, connect } from 'agent-bash';
 import { slurmJobs } from 'agent-bash/slurm';
 import { describe, expect, test } from 'vitest';
-import { finished, rejection, state, until } from '../support/index.ts';
-import { onPath, request, scripted } from './scripted.ts';
+import { onPath, request, scripted } from '../../fleets/scripted.ts';
+import { finished, rejection, state, until } from '../../support/index.ts';
 
 /**
  * A Slurm of one node, which is this machine: sbatch starts the script, and srun starts what follows its options. The

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BashResult, bash, type Committed, type DraftInfo, drafts, PtySession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { draftTest, type Project, project } from '../draft/support.ts';
-import { finished, HANG, kill, mark, sleepers, until } from '../support/index.ts';
-import { type Ended, PROGRAM, Program, type Run } from './support.ts';
+import { type Ended, PROGRAM, Program, type Run } from '../../../cli/support.ts';
+import { draftTest, type Project, project } from '../../../draft/support.ts';
+import { finished, HANG, kill, mark, sleepers, until } from '../../../support/index.ts';
 
 /** A project, and the program as it is called in it. */
 interface Scene extends Project {

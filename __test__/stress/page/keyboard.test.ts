@@ -1,8 +1,8 @@
 import type { Page as BrowserPage } from 'playwright-core';
 import { expect } from 'vitest';
+import { busy, RUNS } from '../../page/browser/busy.ts';
+import { browserTest } from '../../page/browser/tab.ts';
 import { until } from '../../support/index.ts';
-import { busy, RUNS } from './busy.ts';
-import { browserTest } from './tab.ts';
 
 const focused = (tab: BrowserPage) => tab.evaluate<string>('nameOf(document.activeElement)');
 

@@ -3,9 +3,9 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { IDLE, socketsOf } from '../host/support.ts';
-import { folder, linuxTest, until } from '../support/index.ts';
-import { type Data, named, opened, Pages } from './support.ts';
+import { IDLE, socketsOf } from '../../host/support.ts';
+import { type Data, named, opened, Pages } from '../../page/support.ts';
+import { folder, linuxTest, until } from '../../support/index.ts';
 
 describe('output', () => {
   test('that is slow enough arrives whole', async () => {
