@@ -20,10 +20,11 @@ export function folder(hook: (remove: () => void) => void = finished): string {
 
 /**
  * Creates a directory for `XDG_STATE_HOME`. The process that writes the ledger may write to it after the test, which
- * makes it again. So it is where the files are that outlive a run.
+ * makes it again. So it is where the files are that outlive a run, or below `AGENT_BASH_TEST_STATE`.
  */
 export function stateFolder(): string {
-  const above = join(realpathSync(tmpdir()), `agent-bash-${process.getuid?.()}`);
+  const base = process.env.AGENT_BASH_TEST_STATE ?? tmpdir();
+  const above = join(realpathSync(base), `agent-bash-${process.getuid?.()}`);
   mkdirSync(above, { recursive: true, mode: 0o700 });
   const path = mkdtempSync(join(above, 'state-'));
   finished(() => remove(path));
