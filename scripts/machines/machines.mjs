@@ -84,7 +84,7 @@ const FILES = {
 };
 
 /** File systems that cannot be the upper one of an overlay, so that the changes of drafts are kept elsewhere. */
-const LOWER = ['nfs', 'fuse'];
+const LOWER = ['overlayfs', 'nfs', 'fuse'];
 
 /** The tests of receipts, undo and drafts with their projects on file systems, as a script of a guest. */
 const filesJob = (steps) =>
