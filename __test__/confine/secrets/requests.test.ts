@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { folder, hostResult } from '../../support/index.ts';
@@ -74,6 +75,18 @@ describe.runIf(process.platform === 'linux')('a secret', () => {
     );
     expect(stdout).toMatch(/^token=ghp_[A-Za-z0-9]{36}\n\[\]\n-----END CERTIFICATE-----\n$/);
     expect(stdout).not.toContain(VALUE);
+  });
+
+  test('has a host for which only authorities of the system vouch, though programs trust those of their variables', async () => {
+    const { port, got } = await secretHost();
+    const line = readFileSync(AUTHORITY, 'utf8').split('\n')[1];
+    const { stdout } = await runWith(
+      `grep -cxF '${line}' "$NODE_EXTRA_CA_CERTS"; ${fetching(`https://${HOST}:${port}/`, '{}')}`,
+      { secrets: { TOKEN: secretFor(port) } },
+      { SSL_CERT_FILE: '/dev/null', NODE_EXTRA_CA_CERTS: AUTHORITY },
+    );
+    expect(stdout).toMatch(/^1\n502 /);
+    expect(got).toEqual([]);
   });
 
   test('of a function is asked for once, and again after its time', async () => {

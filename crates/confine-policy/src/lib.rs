@@ -61,7 +61,7 @@ pub use policy_error::{PolicyError, PolicyFault};
 pub use raw::{RawConfine, RawNetwork, RawRead};
 pub use requested_access::{RequestedAccess, missing_access};
 pub use secrets::{
-    CountedSecretUse, HostAuthorities, RawSecret, SecretPlace, SecretRule, SecretText, SecretUses, ValueAnswer,
-    ValueQuestion, WorldSecrets, keep_values, value_of,
+    CountedSecretUse, HostAuthorities, RawSecret, SecretPlace, SecretRule, SecretText, SecretUses,
+    VARIABLES_OF_AUTHORITIES, ValueAnswer, ValueQuestion, WorldSecrets, keep_values, value_of,
 };
 pub use ssh_agent::{HostKey, RawSsh, WorldSsh};

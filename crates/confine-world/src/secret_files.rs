@@ -14,7 +14,7 @@ use super::overlay_mount;
 use super::private_directory::PrivateDirectory;
 use super::step_failure::{StepContext, WorldStepFailure};
 use confine_broker::java_store;
-use confine_policy::{ConfinementPolicy, HostAuthorities, WorldFacts};
+use confine_policy::{ConfinementPolicy, HostAuthorities, VARIABLES_OF_AUTHORITIES, WorldFacts};
 use sys::MountFlags;
 
 /// The name of the file with the authorities in the private directory of a world.
@@ -29,22 +29,6 @@ const END: &str = "-----END CERTIFICATE-----";
 
 /// The name of the file with the same in Java's form.
 const JAVA_TRUST: &str = "trust.jks";
-
-/// Variables by which programs that bring their own authorities find others.
-const OF_AUTHORITIES: [&str; 12] = [
-    "SSL_CERT_FILE",
-    "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE",
-    "PIP_CERT",
-    "CURL_CA_BUNDLE",
-    "GIT_SSL_CAINFO",
-    "CARGO_HTTP_CAINFO",
-    "AWS_CA_BUNDLE",
-    "DENO_CERT",
-    "npm_config_cafile",
-    "UV_SSL_CERT_FILE",
-    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
-];
 
 /// The variable with options for every Java.
 pub const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
@@ -169,7 +153,7 @@ pub fn show_secrets(policy: &ConfinementPolicy, facts: &mut WorldFacts, certific
     }
     let seen = authorities.system.first().unwrap_or(&trust);
     let seen = seen.to_string_lossy().into_owned();
-    facts.environment.extend(OF_AUTHORITIES.map(|name| (name.to_owned(), Some(seen.clone()))));
+    facts.environment.extend(VARIABLES_OF_AUTHORITIES.map(|name| (name.to_owned(), Some(seen.clone()))));
     if authorities.java.is_empty() {
         // Java tells of this variable in every run, so it has it only where there may be a Java that was not found.
         let option = format!("-Djavax.net.ssl.trustStore={}", java_trust.display());
@@ -180,14 +164,15 @@ pub fn show_secrets(policy: &ConfinementPolicy, facts: &mut WorldFacts, certific
     Ok(())
 }
 
-/// Returns the certificates of the host's authorities, as PEM. A file that cannot be read has none.
+/// Returns the certificates of the authorities that the host's programs trust, as PEM. A file that cannot be read has none.
 fn host_certificates(authorities: &HostAuthorities) -> Vec<u8> {
     let in_directories = authorities.directories.iter().filter_map(|directory| fs::read_dir(directory).ok());
     let in_directories = in_directories.flatten().flatten().map(|entry| entry.path());
     // Systems have several links to one file, and the same certificates in files and bundles. Each that a program reads
     // costs it time.
     let (mut seen, mut all) = (HashSet::new(), Vec::new());
-    for path in authorities.files().map(Path::to_owned).chain(in_directories) {
+    let files = authorities.files().map(Path::to_owned).chain(authorities.of_programs.iter().cloned());
+    for path in files.chain(in_directories) {
         let content = fs::read(path).unwrap_or_default();
         for certificate in
             String::from_utf8_lossy(&content).split(BEGIN).skip(1).filter_map(|rest| rest.split_once(END))

@@ -23,6 +23,25 @@ const JAVA_STORES: [&str; 3] = [
     "/var/lib/ca-certificates/java-cacerts",
 ];
 
+/// Variables that name a file of authorities for programs that bring their own.
+pub const VARIABLES_OF_AUTHORITIES: [&str; 12] = [
+    OF_THE_SYSTEM,
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "PIP_CERT",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "CARGO_HTTP_CAINFO",
+    "AWS_CA_BUNDLE",
+    "DENO_CERT",
+    "npm_config_cafile",
+    "UV_SSL_CERT_FILE",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+];
+
+/// The variable that replaces the system's authorities.
+const OF_THE_SYSTEM: &str = "SSL_CERT_FILE";
+
 /// Where the authorities of the host are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct HostAuthorities {
@@ -34,6 +53,8 @@ pub struct HostAuthorities {
     pub file: Option<PathBuf>,
     /// The directories that `SSL_CERT_DIR` of the host names.
     pub directories: Vec<PathBuf>,
+    /// The files that the other variables of the host name, which only programs trust.
+    pub of_programs: Vec<PathBuf>,
 }
 
 impl HostAuthorities {
@@ -43,10 +64,11 @@ impl HostAuthorities {
         let java = existing(host, java_homes(host).flat_map(stores_in).chain(JAVA_STORES.map(PathBuf::from)));
         let directories = host.variable("SSL_CERT_DIR").unwrap_or_default().split(':').filter(|path| !path.is_empty());
         let directories = directories.map(PathBuf::from).collect();
-        Self { system, java, file: host.variable("SSL_CERT_FILE").map(PathBuf::from), directories }
+        let [file, of_programs @ ..] = VARIABLES_OF_AUTHORITIES.map(|name| host.variable(name).map(PathBuf::from));
+        Self { system, java, file, directories, of_programs: of_programs.into_iter().flatten().collect() }
     }
 
-    /// Returns the files with authorities.
+    /// Returns the files with the authorities that vouch for the hosts of secrets.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.system.iter().chain(&self.file).map(PathBuf::as_path)
     }
@@ -100,5 +122,14 @@ mod tests {
         assert_eq!(of(&format!("{home}\0{path}\0")), [stores[1].clone(), stores[0].clone()]);
         assert_eq!(of(&format!("{home}\0")), [stores[0].clone()]);
         assert_eq!(of("PATH=/none\0"), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn a_file_for_single_programs_vouches_for_no_host_of_a_secret() {
+        let environment = "SSL_CERT_FILE=/all.pem\0NODE_EXTRA_CA_CERTS=/node.pem\0PIP_CERT=/pip.pem\0";
+        let authorities = HostAuthorities::of(&RealHost { environment });
+        assert_eq!(authorities.of_programs, ["/node.pem", "/pip.pem"].map(PathBuf::from));
+        let others = authorities.files().filter(|path| !authorities.system.iter().any(|system| system == path));
+        assert_eq!(others.collect::<Vec<_>>(), [Path::new("/all.pem")]);
     }
 }

@@ -22,7 +22,7 @@ mod stand_in;
 #[cfg(test)]
 mod stand_in_tests;
 
-pub use host_authorities::HostAuthorities;
+pub use host_authorities::{HostAuthorities, VARIABLES_OF_AUTHORITIES};
 pub use raw_secret::{RawSecret, SecretText};
 pub(crate) use secret_rule::world_secrets;
 pub use secret_rule::{SecretPlace, SecretRule, WorldSecrets};
