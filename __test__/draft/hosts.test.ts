@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bash, drafts } from 'agent-bash';
+import { BashSession, bash, drafts } from 'agent-bash';
 import { describe, expect } from 'vitest';
-import { host, hostResult, rejection, until } from '../support/index.ts';
+import { finished, folder, host, hostEnv, hostResult, rejection, until } from '../support/index.ts';
 import { draftTest, project } from './support.ts';
 
 describe('a draft outlives its host', () => {
@@ -73,6 +73,24 @@ draftTest('two hosts in one draft share it', async () => {
   await other.ended();
   await draft.discard();
   expect(readdirSync(dir)).toEqual([]);
+});
+
+draftTest('two hosts share it, though the second finds a cache that was made meanwhile', async () => {
+  const { open } = project();
+  const home = folder();
+  const cache = join(home, 'cache');
+  hostEnv({ HOME: home, npm_config_cache: cache });
+  const draft = await open();
+  const commands = new BashSession({ draft });
+  finished(() => commands.close());
+  await commands.run('echo shared >said; sleep 60 &');
+  mkdirSync(cache);
+  const other = await hostResult<string>(
+    `import { openDraft } from 'agent-bash';
+     const draft = await openDraft({ id: ${JSON.stringify(draft.id)} });
+     console.log(JSON.stringify((await bash('cat said', { draft })).stdout));`,
+  );
+  expect(other).toBe('shared\n');
 });
 
 draftTest('a host sees at its next command that another one has committed', async () => {

@@ -199,15 +199,23 @@ impl ConfinementPolicy {
     }
 
     /// Returns whether commands of another policy may run in the world of this one. All commands of a draft share a
-    /// world, so those without secrets and agent of their own have those of the world.
+    /// world, so those without secrets and agent of their own have those of the world, and all have its caches.
     pub fn serves(&self, other: &Self) -> bool {
-        if other.draft.is_none() || !other.secrets.rules.is_empty() || other.ssh.is_some() {
+        if other.draft.is_none() {
             return self == other;
+        }
+        let (kind, places) = &self.caches;
+        // A cache may have been made since.
+        let has_caches = *kind == other.caches.0
+            && (*kind != CacheAccess::Shared || places.iter().all(|place| other.caches.1.contains(place)));
+        let other = if has_caches { Self { caches: self.caches.clone(), ..other.clone() } } else { other.clone() };
+        if !other.secrets.rules.is_empty() || other.ssh.is_some() {
+            return *self == other;
         }
         // The options of a draft are the same for all of its hosts. These differ by what a host has added.
         let Self { secrets, ssh, network, hide, require, .. } = self.clone();
         let is_hidden = |path: &PathBuf| hide.iter().any(|hidden| path.starts_with(hidden));
-        other.hide.iter().all(is_hidden) && *self == Self { secrets, ssh, network, hide, require, ..other.clone() }
+        other.hide.iter().all(is_hidden) && *self == Self { secrets, ssh, network, hide, require, ..other }
     }
 
     /// Returns the draft of a write root.
@@ -309,6 +317,19 @@ mod tests {
             ConfinementPolicy { draft: None, ..plain.clone() },
         ] {
             assert!(!with("a").serves(&other), "{other:?}");
+        }
+        let caching = |kind, places: &[&str]| ConfinementPolicy {
+            caches: (kind, places.iter().map(PathBuf::from).collect()),
+            ..plain.clone()
+        };
+        let (overlay, shared) = (CacheAccess::Overlay, CacheAccess::Shared);
+        for (mine, theirs, serves) in [
+            (caching(overlay, &["/h/.npm"]), caching(overlay, &["/h/.cargo"]), true),
+            (caching(shared, &["/h/.npm"]), caching(shared, &["/h/.cargo", "/h/.npm"]), true),
+            (caching(shared, &["/h/.npm"]), caching(shared, &["/h/.cargo"]), false),
+            (caching(shared, &["/h/.npm"]), caching(overlay, &["/h/.npm"]), false),
+        ] {
+            assert_eq!(mine.serves(&theirs), serves, "{theirs:?}");
         }
         let undrafted = ConfinementPolicy { draft: None, ..plain.clone() };
         assert!(!ConfinementPolicy { draft: None, ..with("a") }.serves(&undrafted));
