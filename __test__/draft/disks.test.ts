@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { folder, packageRoot, skippedWithout } from '../support/index.ts';
+import { folder, packageRoot, skippedWithout, stateFolder } from '../support/index.ts';
 import { draftTest } from './support.ts';
 
 /** Linux 6.6 has the first tmpfs on which a draft can be: its files have attributes of users. */
@@ -22,7 +22,7 @@ const OVERLAY = `${tmpfs('50%')}; mkdir "$disk"/{l,u,w}
 
 /** Runs a module in a mount namespace, in which a directory is on a disk of its own. Returns what it says. */
 function onDisk(disk: string, source: string, mount = tmpfs('50%')): Record<string, unknown> {
-  const state = folder();
+  const state = stateFolder();
   const begin = `set -e; disk=${disk}; ${mount}; cd ${packageRoot}; exec "$@"`;
   const text = `import { bash, drafts, openDraft, undo } from 'agent-bash';
     import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ function onDisk(disk: string, source: string, mount = tmpfs('50%')): Record<stri
 /** Commits and takes back the draft of `root`. */
 const WORK = `writeFileSync(root + '/a', 'a\\n');
   const draft = await openDraft({ root });
-  await bash('echo mine >>a; mkdir -p new/dir; seq 5 >new/dir/f; ln -s f new/dir/l; chmod 750 new', { draft });
+  await bash('echo mine >>a; mkdir -p new/dir; seq 5 >new/dir/f; ln -s f new/dir/l; ln new/dir/f hard; chmod 750 new', { draft });
   said.before = [readdirSync(root), readFileSync(root + '/a', 'utf8')];
   said.seen = (await bash('cat new/dir/l; ls -a ' + disk, { draft })).stdout;
   const { counts, conflicts } = await draft.changes();
@@ -47,15 +47,17 @@ const WORK = `writeFileSync(root + '/a', 'a\\n');
   said.applied = [counts, conflicts, committed.applied.length, committed.skipped, draft.state];
   said.after = [readdirSync(root), readFileSync(root + '/a', 'utf8'), readFileSync(root + '/new/dir/l', 'utf8')];
   said.mode = statSync(root + '/new').mode & 0o777;
+  said.isOne = statSync(root + '/hard').ino === statSync(root + '/new/dir/f').ino;
   said.left = readdirSync(disk).flatMap((name) => name.includes('drafts') ? readdirSync(disk + '/' + name) : []);
   const undone = await undo(committed.undoId);
   said.undone = [undone.conflicts, undone.notCovered, readdirSync(root), readFileSync(root + '/a', 'utf8')];`;
 
 const WORKED = {
   before: [['a'], 'a\n'],
-  applied: [{ created: 4, modified: 1, deleted: 0, renamed: 0 }, [], 2, [], 'committed'],
-  after: [['a', 'new'], 'a\nmine\n', '1\n2\n3\n4\n5\n'],
+  applied: [{ created: 5, modified: 1, deleted: 0, renamed: 0 }, [], 3, [], 'committed'],
+  after: [['a', 'hard', 'new'], 'a\nmine\n', '1\n2\n3\n4\n5\n'],
   mode: 0o750,
+  isOne: true,
   left: [],
   undone: [[], [], ['a'], 'a\n'],
 };
@@ -83,7 +85,7 @@ describe('a project on another disk than the directory of drafts', () => {
     const disk = folder();
     const { seen, ...said } = onDisk(disk, `const root = disk; ${WORK}`);
     expect(said).toEqual(WORKED);
-    expect(seen).toBe('1\n2\n3\n4\n5\n.\n..\na\nnew\n');
+    expect(seen).toBe('1\n2\n3\n4\n5\n.\n..\na\nhard\nnew\n');
   });
 
   asRoot('keeps a tenth of that disk free: a command that takes it is ended', () => {

@@ -10,39 +10,57 @@ use nix::sys::stat::{Mode, SFlag, mknod};
 
 use undo::path_lookup::read_state;
 
+/// The copies of files with several names, by the number of the file: where each is, and its own number.
+#[derive(Default)]
+pub struct CopiedNames(HashMap<u64, (PathBuf, u64)>);
+
+impl CopiedNames {
+    /// Gives the copy of a file another name. Returns whether there is one. Somebody may have replaced it since.
+    fn link(&self, number: u64, to: &Path) -> io::Result<bool> {
+        let Some((other, own)) = self.0.get(&number) else { return Ok(false) };
+        let is_linked = fs::hard_link(other, to).is_ok();
+        if is_linked && fs::symlink_metadata(to)?.ino() != *own {
+            fs::remove_file(to)?;
+            return Ok(false);
+        }
+        Ok(is_linked)
+    }
+
+    /// Follows what was moved with all that is in it.
+    pub fn follow(&mut self, from: &Path, to: &Path) {
+        for (path, _) in self.0.values_mut() {
+            if let Ok(below) = path.strip_prefix(from) {
+                *path = if below.as_os_str().is_empty() { to.to_owned() } else { to.join(below) };
+            }
+        }
+    }
+}
+
 /// Copies everything in a directory into another one, with owners, modes, attributes, times and further names of the
 /// same file. Contents are shared where the file system can.
 ///
 /// # Errors
 /// If something cannot be read or written.
 pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
-    copy_entries(from, to, &mut HashMap::new())
+    copy_entries(from, to, &mut CopiedNames::default())
 }
 
-/// Copies a thing with all that is in it to where nothing is.
-///
-/// # Errors
-/// As [`copy_tree`].
-pub fn copy_thing(from: &Path, to: &Path) -> io::Result<()> {
-    copy_named(from, to, &mut HashMap::new())
-}
-
-fn copy_entries(from: &Path, to: &Path, names: &mut HashMap<u64, PathBuf>) -> io::Result<()> {
+fn copy_entries(from: &Path, to: &Path, names: &mut CopiedNames) -> io::Result<()> {
     fs::read_dir(from)?.try_for_each(|entry| {
         let entry = entry?;
-        copy_named(&entry.path(), &to.join(entry.file_name()), names)
+        copy_thing(&entry.path(), &to.join(entry.file_name()), names)
     })
 }
 
-/// Copies a thing. `names`: the copies of things with several names.
-fn copy_named(from: &Path, to: &Path, names: &mut HashMap<u64, PathBuf>) -> io::Result<()> {
+/// Copies a thing with all that is in it to where nothing is. A file of `names` gets another name there.
+///
+/// # Errors
+/// As [`copy_tree`].
+pub fn copy_thing(from: &Path, to: &Path, names: &mut CopiedNames) -> io::Result<()> {
     let data = fs::symlink_metadata(from)?;
     let kind = data.file_type();
-    if data.nlink() > 1 && !kind.is_dir() {
-        if let Some(other) = names.get(&data.ino()) {
-            return fs::hard_link(other, to);
-        }
-        names.insert(data.ino(), to.to_owned());
+    if !kind.is_dir() && names.link(data.ino(), to)? {
+        return Ok(());
     }
     if kind.is_dir() {
         fs::create_dir(to)?;
@@ -59,5 +77,9 @@ fn copy_named(from: &Path, to: &Path, names: &mut HashMap<u64, PathBuf>) -> io::
     if let Some(meta) = wanted.meta() {
         undo::apply_metadata(to, &read_state(to)?, meta)?;
     }
-    undo::run_images::set_mtime(to, data.modified()?.into())
+    undo::run_images::set_mtime(to, data.modified()?.into())?;
+    if data.nlink() > 1 && !kind.is_dir() {
+        names.0.insert(data.ino(), (to.to_owned(), fs::symlink_metadata(to)?.ino()));
+    }
+    Ok(())
 }
