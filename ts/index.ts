@@ -10,6 +10,7 @@ import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
 import { askPage, listen } from './core/page.ts';
 import { staleOf } from './core/stale.ts';
+import { draftOf } from './draft/handle.ts';
 import { type Draft, list, open, openIdle } from './draft/index.ts';
 import type { DraftInfo, DraftOptions, ListDraftsOptions } from './draft/types.ts';
 import { placeOf, poolOf } from './fleet/handle.ts';
@@ -306,6 +307,7 @@ const inner: Inner = {
   check: checkElsewhere,
   checkDraft,
   openIdleDraft: openIdle,
+  secretsOf: (draft) => draftOf(draft)?.credentials.secrets,
   newOwner,
   checkAccess,
   defaults,

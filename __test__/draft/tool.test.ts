@@ -15,6 +15,7 @@ import { createLocalSandboxSession } from 'agent-bash/sandbox';
 import { describe, expect, test } from 'vitest';
 import { callTool } from '../ai/fixtures/call.ts';
 import type { JsonSchema } from '../ai/fixtures/json-schema.ts';
+import { HOST, secretFor } from '../confine/secrets/support.ts';
 import { MAJORS, textOf } from '../mcp/majors.ts';
 import { finished, folder, linuxTest, mark, place, sleepers, until } from '../support/index.ts';
 import { draftTest, project } from './support.ts';
@@ -339,6 +340,16 @@ describe('a tool with a draft', () => {
     expect(draft.state).toBe('committed');
     expect((await call('cat a')).output).toMatchObject({ code: 'ERR_BASH_DRAFT' });
     expect(() => createBashTool({ draft })).toThrow(expect.objectContaining({ code: 'ERR_BASH_DRAFT' }));
+  });
+
+  draftTest('names the secrets of the draft', async () => {
+    const { open } = project();
+    const draft = await open({ confine: { secrets: { TOKEN: secretFor(443) } } });
+    await using session = new BashSession({ draft });
+    for (const options of [{ draft }, { session }]) {
+      const { description } = createBashTool(options);
+      expect(description).toContain(`The variable TOKEN works for ${HOST}:443 and cannot be read.`);
+    }
   });
 
   draftTest('that its session has offers to look at it', async () => {

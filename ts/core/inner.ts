@@ -14,7 +14,7 @@ import { internalKey } from './internal.ts';
 import type { Decider } from './ledger.ts';
 import type { OptionTable } from './option-names.ts';
 import type { Outline } from './outline.ts';
-import type { Access, Owner, Reach } from './world.ts';
+import type { Access, Owner, Reach, SecretReach } from './world.ts';
 
 /**
  * Names the parts of the main entry that the other entries of this package use and that users do not see: a property of
@@ -83,6 +83,8 @@ export interface Inner {
   checkDraft(options: object): void;
   /** Opens a draft as `openDraft` does, but without a world for commands: to look at it, to commit or to discard it. */
   openIdleDraft(options: object): Promise<object>;
+  /** Returns where the secrets work with which this process opened a draft, if there are any. */
+  secretsOf(draft: object): Record<string, SecretReach> | undefined;
   /** Makes the owner of the worlds of commands that belong together; see `OWNER`. `root` is an absolute path. */
   newOwner(root: string): Owner;
   /**

@@ -35,6 +35,15 @@ export interface Reach {
   alone: boolean;
 }
 
+/** Where a secret works, and by what commands use it. */
+export interface SecretReach {
+  hosts: readonly string[];
+  /** The file in which they find it, in place of a variable. */
+  file?: string | undefined;
+  /** Whether they see nothing of it. */
+  inject?: boolean | undefined;
+}
+
 /** Options, or a session, with an owner. */
 export interface Owned {
   [OWNER]?: Owner;

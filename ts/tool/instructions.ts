@@ -1,5 +1,6 @@
 import { bash, type Target, type Truncate } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
+import type { SecretReach } from '../core/world.ts';
 import type { Level } from '../reduce/keeping.ts';
 import { isSession } from './sandbox/options.ts';
 import { modeLimit } from './schema.ts';
@@ -121,13 +122,12 @@ export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'conf
         ? 'reach no host but their own'
         : `reach only the hosts ${hosts.join(', ')}`;
   const more = onAccess === undefined ? '' : '; with access you can ask for more';
-  return `Commands are confined: ${changes}, ${reaches}, and read no secrets of the user. What was denied is listed behind the output${more}.${describeSecrets(confine)}`;
+  return `Commands are confined: ${changes}, ${reaches}, and read no secrets of the user. What was denied is listed behind the output${more}.${describeSecrets(secrets)}`;
 }
 
-/** Returns where the secrets of a confinement work, in sentences behind others. */
-function describeSecrets(confine: BashToolOptions['confine']): string {
-  const secrets = Object.entries((typeof confine === 'object' ? confine.secrets : undefined) ?? {});
-  const usable = secrets.map(([name, { hosts, file, inject }]) => {
+/** Returns where secrets work, in sentences behind others. */
+function describeSecrets(secrets: Record<string, SecretReach> = {}): string {
+  const usable = Object.entries(secrets).map(([name, { hosts, file, inject }]) => {
     const what = inject ? 'A secret' : file === undefined ? `The variable ${name}` : `The secret in ${file}`;
     return ` ${what} works for ${some(hosts).join(', ')} and cannot be read.`;
   });
@@ -143,7 +143,8 @@ export function describeDraft(options: BashToolOptions, looks = true): string {
   if (draft === false) return '';
   const root = draft === true ? toolFolder(options) : draft.root;
   const effect = `Commands run in a draft of ${root}: they see what earlier ones have changed, and outside of the draft nothing changes until it is committed.`;
-  const secrets = describeSecrets(confine);
+  const ofOptions = typeof confine === 'object' ? confine.secrets : undefined;
+  const secrets = describeSecrets(draft === true ? ofOptions : innerOf(bash).secretsOf(draft));
   if (!looks) return `${effect}${secrets}`;
   const asks = commit === 'ask' ? '; draft_commit asks a person to commit it' : '; a person commits it';
   return `${effect} draft_changes, in place of a command, shows what it has changed${asks}.${secrets}`;
