@@ -232,7 +232,8 @@ impl PointIndex {
 
     /// Writes the file anew without its obsolete lines.
     pub fn rewrite(&mut self, path: &Path) -> io::Result<()> {
-        let mut file = File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
+        // NFS locks no file that cannot be written.
+        let mut file = File::options().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
         file.lock()?;
         self.read_rest(&mut file)?;
         let old = whole(&file)?;
@@ -271,9 +272,11 @@ pub(super) fn summaries<'a>(
 /// Adds a line. A line that cannot be added while the index is rewritten is left out.
 pub(super) fn append(path: &Path, line: &IndexLine<&PointSummary>) -> io::Result<()> {
     let line = line_of(line)?;
+    // NFS shares no lock of a file that cannot be read.
+    let mut options = File::options();
+    options.read(true).append(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     for _ in 0..TRIES {
-        let mut file =
-            File::options().append(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(path)?;
+        let mut file = options.open(path)?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => sleep(PAUSE),
             Err(TryLockError::Error(error)) => return Err(error),
