@@ -15,8 +15,8 @@ use rustls::AlertDescription;
 use rustls::server::Acceptor;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
+use tokio_rustls::{LazyConfigAcceptor, StartHandshake};
 
 use super::authority::{HttpProtocol, WorldAuthority};
 use super::broker_events::{BrokerEvent, EventSink, SharedOrigin};
@@ -82,14 +82,22 @@ async fn serve(connection: TlsConnection, parts: &Arc<BrokerParts>) -> io::Resul
         parts.events.send(BrokerEvent::OtherName { origin, target });
         return Ok(());
     }
-    let upstream = timeout(GREETING, UpstreamConnection::connect(server, &name, &offered, &parts.configs)).await?;
-    let protocol = upstream.protocol();
-    let config = parts.authority.server(&name, protocol).map_err(io::Error::other)?;
-    if has_ended(&hello.io) {
-        return Ok(());
-    }
-    let stream = match timeout(GREETING, hello.into_stream(config)).await? {
-        Ok(stream) => stream,
+    let greeting = timeout(GREETING, UpstreamConnection::connect(server, &name, &offered, &parts.configs));
+    let accept = async |hello: StartHandshake<TcpStream>, protocol| {
+        let config = parts.authority.server(&name, protocol).map_err(io::Error::other)?;
+        if has_ended(&hello.io) { Ok(None) } else { timeout(GREETING, hello.into_stream(config)).await?.map(Some) }
+    };
+    let (upstream, accepted) = if let Some(protocol) = parts.configs.chosen(&name, &offered) {
+        let (upstream, accepted) = tokio::join!(greeting, accept(hello, protocol));
+        (upstream?.speaking(protocol), accepted)
+    } else {
+        let upstream = greeting.await?;
+        let accepted = accept(hello, upstream.protocol()).await;
+        (upstream, accepted)
+    };
+    let stream = match accepted {
+        Ok(Some(stream)) => stream,
+        Ok(None) => return Ok(()),
         Err(error) => {
             if is_distrust(&error) {
                 parts.events.send(BrokerEvent::Distrusted { origin, target: format!("{name}:{port}") });
@@ -97,6 +105,7 @@ async fn serve(connection: TlsConnection, parts: &Arc<BrokerParts>) -> io::Resul
             return Err(error);
         }
     };
+    let protocol = upstream.protocol();
     let of = HostSecrets::new(name, port, Arc::clone(&parts.stand_ins), Arc::clone(&parts.vault));
     let ended = upstream.ended.clone();
     let (events, memory) = (parts.events.clone(), Arc::clone(&parts.memory));

@@ -1,7 +1,8 @@
 //! The side of an opened connection that leads to the host.
 
+use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use http::{Request, Response, Uri, Version};
 use hyper::body::Incoming;
@@ -33,7 +34,14 @@ pub(crate) struct UpstreamConfigs {
     both: Arc<ClientConfig>,
     http1: Arc<ClientConfig>,
     http2: Arc<ClientConfig>,
+    chosen: Chosen,
 }
+
+/// What hosts have chosen of what was offered to them.
+type Chosen = std::sync::Mutex<HashMap<(String, Vec<HttpProtocol>), HttpProtocol>>;
+
+/// The most hosts of which that is kept. `*.domain` has any number of hosts.
+const MOST_KEPT: usize = 256;
 
 impl UpstreamConfigs {
     /// Returns configurations that trust these authorities.
@@ -51,7 +59,22 @@ impl UpstreamConfigs {
             both: of(&[HttpProtocol::Http2, HttpProtocol::Http1])?,
             http1: of(&[HttpProtocol::Http1])?,
             http2: of(&[HttpProtocol::Http2])?,
+            chosen: Chosen::default(),
         })
+    }
+
+    /// Returns what a host chose last of these protocols. `None`: it was not greeted with them yet.
+    pub fn chosen(&self, name: &str, offered: &[HttpProtocol]) -> Option<HttpProtocol> {
+        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        chosen.get(&(name.to_owned(), offered.to_vec())).copied()
+    }
+
+    fn keep_chosen(&self, name: &str, offered: &[HttpProtocol], protocol: HttpProtocol) {
+        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        if chosen.len() >= MOST_KEPT {
+            chosen.clear();
+        }
+        chosen.insert((name.to_owned(), offered.to_vec()), protocol);
     }
 
     fn offering(&self, offered: &[HttpProtocol]) -> &Arc<ClientConfig> {
@@ -98,13 +121,29 @@ impl UpstreamConnection {
     /// reason.
     pub async fn connect(server: TcpStream, name: &str, offered: &[HttpProtocol], configs: &UpstreamConfigs) -> Self {
         match Self::greet(server, name, offered, configs).await {
-            Ok(upstream) => upstream,
+            Ok(upstream) => {
+                configs.keep_chosen(name, offered, upstream.protocol());
+                upstream
+            }
             Err(error) => {
                 let protocol = offered.first().copied().unwrap_or(HttpProtocol::Http1);
-                let reason = format!("{name} could not be greeted: {error}");
-                let (_, ended) = watch::channel(false);
-                Self { sender: RequestSender::Failed(protocol, reason), ended }
+                Self::failed(protocol, format!("{name} could not be greeted: {error}"))
             }
+        }
+    }
+
+    fn failed(protocol: HttpProtocol, reason: String) -> Self {
+        let (_, ended) = watch::channel(false);
+        Self { sender: RequestSender::Failed(protocol, reason), ended }
+    }
+
+    /// Returns the connection for a program that speaks this protocol. A host that has chosen another one than before
+    /// is one that answers every request with that.
+    pub fn speaking(self, protocol: HttpProtocol) -> Self {
+        match self.sender {
+            RequestSender::Failed(_, reason) => Self::failed(protocol, reason),
+            _ if self.protocol() == protocol => self,
+            _ => Self::failed(protocol, "the host speaks another version of HTTP than before; try again".into()),
         }
     }
 

@@ -111,6 +111,27 @@ fn http1_is_spoken_where_the_host_speaks_nothing_else() {
 }
 
 #[test]
+fn a_host_that_speaks_another_version_than_before_is_told_and_spoken_to_again() {
+    let secrets = [(rule("KEY", STAND_IN), Ok(VALUE.to_owned()))];
+    let fixture = BrokerFixture::speaking_in_turn(&secrets, &[&[b"http/1.1"], &[b"http/1.1"], &[b"h2"]], echo());
+    let get = || {
+        let mut stream = fixture.tls(&[b"h2", b"http/1.1"]);
+        write!(stream, "GET / HTTP/1.1\r\nHost: {HOST}\r\nConnection: close\r\n\r\n").expect("written");
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        (stream.conn.alpn_protocol().map(<[u8]>::to_vec), answer)
+    };
+    for _ in 0..2 {
+        let (protocol, answer) = get();
+        assert_eq!((protocol, status(&answer)), (Some(b"http/1.1".to_vec()), 200));
+    }
+    let (protocol, answer) = get();
+    assert_eq!((protocol, status(&answer)), (Some(b"http/1.1".to_vec()), 502), "{answer}");
+    assert!(answer.contains("another version of HTTP"), "{answer}");
+    assert_eq!(get().0, Some(b"h2".to_vec()));
+}
+
+#[test]
 fn requests_follow_each_other_over_one_connection() {
     let fixture = with(&[b"http/1.1"]);
     let mut stream = fixture.tls(&[b"http/1.1"]);

@@ -122,8 +122,8 @@ async fn received_of(request: Request<Incoming>) -> RequestAtHost {
     RequestAtHost { line: format!("{} {}", parts.method, parts.uri), headers, body }
 }
 
-/// Serves HTTPS at a port of the loopback.
-fn serve_host(config: ServerConfig, received: Arc<Mutex<Vec<RequestAtHost>>>, answer: Answering) -> SocketAddr {
+/// Serves HTTPS at a port of the loopback, each connection with the next configuration, and further ones with the last.
+fn serve_host(configs: Vec<ServerConfig>, received: Arc<Mutex<Vec<RequestAtHost>>>, answer: Answering) -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
     listener.set_nonblocking(true).expect("set");
@@ -131,9 +131,12 @@ fn serve_host(config: ServerConfig, received: Arc<Mutex<Vec<RequestAtHost>>>, an
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
-            let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+            let mut configs = configs.into_iter().map(Arc::new).peekable();
+            let mut last = configs.peek().cloned();
             while let Ok((stream, _)) = listener.accept().await {
-                let (acceptor, received, answer) = (acceptor.clone(), Arc::clone(&received), Arc::clone(&answer));
+                last = configs.next().or(last);
+                let acceptor = tokio_rustls::TlsAcceptor::from(last.clone().expect("a configuration"));
+                let (received, answer) = (Arc::clone(&received), Arc::clone(&answer));
                 tokio::spawn(async move {
                     let Ok(stream) = acceptor.accept(stream).await else { return };
                     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
@@ -189,9 +192,19 @@ impl BrokerFixture {
 
     /// Like [`Self::new`], with a host that speaks these protocols.
     pub fn speaking(secrets: &[(SecretRule, ValueAnswer)], protocols: &[&[u8]], answer: Answering) -> Self {
-        let (certificate, config) = host_tls(protocols);
+        Self::speaking_in_turn(secrets, &[protocols], answer)
+    }
+
+    /// Like [`Self::speaking`], with other protocols for each of the first connections.
+    pub fn speaking_in_turn(secrets: &[(SecretRule, ValueAnswer)], turns: &[&[&[u8]]], answer: Answering) -> Self {
+        let (certificate, config) = host_tls(turns[0]);
+        let of_turn = |protocols: &&[&[u8]]| {
+            let mut config = config.clone();
+            config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
+            config
+        };
         let received = Arc::new(Mutex::new(Vec::new()));
-        let host = serve_host(config, Arc::clone(&received), answer);
+        let host = serve_host(turns.iter().map(of_turn).collect(), Arc::clone(&received), answer);
         Self { received, ..Self::at(secrets, host, certificate) }
     }
 
