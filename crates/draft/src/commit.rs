@@ -13,7 +13,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use super::copy::{CopiedNames, copy_thing};
+use super::copy::LayerCopier;
 use super::difference::DraftDifference;
 use super::layer::{make_merged, read_thing, strip};
 use super::layer_room::remove_all;
@@ -58,7 +58,7 @@ pub struct CommitExecutor<'a> {
     /// The directory on the mount of the base to which things are copied before they are renamed. `None`: the draft is
     /// on that mount.
     copies: Option<&'a Path>,
-    copied: CopiedNames,
+    copier: LayerCopier,
     outcome: CommitOutcome,
 }
 
@@ -74,7 +74,7 @@ impl<'a> CommitExecutor<'a> {
         stops: &'a mut dyn FnMut(&str) -> bool,
         copies: Option<&'a Path>,
     ) -> Self {
-        Self { journal, stops, copies, copied: CopiedNames::default(), outcome: CommitOutcome::default() }
+        Self { journal, stops, copies, copier: LayerCopier::for_base(), outcome: CommitOutcome::default() }
     }
 
     /// Moves these differences of a layer into the base. They are sorted by path, and so are `all` of the layer. The
@@ -210,9 +210,10 @@ impl<'a> CommitExecutor<'a> {
         let step = self.outcome.applied.len() + self.outcome.left.len();
         let from = self.copies.map_or_else(|| one.place.clone(), |copies| copies.join(step.to_string()));
         if self.copies.is_some() {
-            copy_thing(&one.place, &from, &mut self.copied)?;
+            self.copier.copy(&one.place, &from)?;
+        } else {
+            strip_all(&from, is_directory)?;
         }
-        strip_all(&from, is_directory)?;
         self.journal.record_before_change(at, change)?;
         self.offer_stop("rename")?;
         if over.is_absent() {
@@ -223,7 +224,7 @@ impl<'a> CommitExecutor<'a> {
         } else {
             fs::rename(&from, at.reach)?;
         }
-        self.copied.follow(&from, &one.path);
+        self.copier.follow(&from, &one.path);
         self.offer_stop("renamed")?;
         match self.copies {
             Some(_) if is_directory => Ok(remove_all(&one.place)?),

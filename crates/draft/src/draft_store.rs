@@ -23,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::base_memory::{BaseMemory, BaseThing, MOST_KEPT};
-use super::copy::copy_tree;
+use super::copy::LayerCopier;
 use super::difference::{DraftDifference, differences};
 use super::draft_error::{DraftError, system_error};
 use super::layer::{DraftLayer, LayerChange};
@@ -568,7 +568,7 @@ impl LockedDraft {
         let bases: Vec<_> = record.layers.iter().map(|layer| layer.base.clone()).collect();
         store.make(id, &bases, |path, layers| {
             for (from, to) in record.layers.iter().zip(&layers) {
-                copy_tree(&from.upper(), &to.upper()).map_err(system_error(&to.room))?;
+                LayerCopier::for_layer().copy_entries(&from.upper(), &to.upper()).map_err(system_error(&to.room))?;
             }
             for name in [MEMORY, ANCESTORS] {
                 match fs::copy(from.join(name), path.join(name)) {

@@ -159,10 +159,15 @@ pub fn read_thing(place: &Path) -> io::Result<Option<LayerThing>> {
     }
     let has = |meta: &FileMeta, name: &str| meta.xattrs.iter().any(|attribute| attribute.name == name);
     let (is_copied, is_opaque) = state.meta().map_or((false, false), |meta| (has(meta, ORIGIN), has(meta, OPAQUE)));
+    show_attributes(&mut state);
+    Ok(Some(LayerThing { state, is_copied, is_opaque }))
+}
+
+/// Leaves the attributes that are shown in the draft, as they are shown there.
+pub fn show_attributes(state: &mut PathState) {
     if let Some(meta) = state.meta_mut() {
         meta.xattrs = std::mem::take(&mut meta.xattrs).into_iter().filter_map(shown_attribute).collect();
     }
-    Ok(Some(LayerThing { state, is_copied, is_opaque }))
 }
 
 /// Returns an attribute as it is shown in the draft. `None`: it is one of the overlay.

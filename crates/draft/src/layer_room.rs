@@ -117,7 +117,7 @@ fn fill(layer: &DraftLayer) -> io::Result<()> {
 }
 
 /// Fails if the file system of a room cannot hold the changes of an overlay: it needs attributes of users, in which the
-/// overlay keeps its marks, and whiteouts, which overlayfs itself, NFS and most file systems of FUSE do not have.
+/// overlay keeps its marks, and whiteouts, which overlayfs itself and NFS do not have. FUSE is left out.
 fn check_room(layer: &DraftLayer) -> Result<(), DraftError> {
     let mark = OsStr::new("user.agent-bash");
     let has_attributes =
@@ -126,7 +126,7 @@ fn check_room(layer: &DraftLayer) -> Result<(), DraftError> {
         let why = "the file system of the directory of drafts has no attributes of users; name another one by `dir`";
         return Err(DraftError::Root { root: layer.base.clone(), why });
     }
-    if sys::has_whiteouts(&layer.work()) {
+    if sys::can_hold_changes(&layer.work()) {
         return Ok(());
     }
     let why = "no overlay is possible on this file system, or before Linux 5.11; name by `dir` a directory on another \

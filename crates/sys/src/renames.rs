@@ -27,13 +27,16 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether the file system of a directory has whiteouts, which the upper layer of an overlay needs.
-pub fn has_whiteouts(directory: &Path) -> bool {
+/// Returns whether an overlay can keep its changes on the file system of a directory. It needs whiteouts, and more of
+/// what FUSE may lack.
+pub fn can_hold_changes(directory: &Path) -> bool {
     #[cfg(target_os = "linux")]
     {
+        use nix::sys::statfs::{FUSE_SUPER_MAGIC, statfs};
         let [probe, moved] = ["probe", "moved"].map(|name| directory.join(format!(".agent-bash-{name}")));
-        let made = fs::File::create(&probe);
-        let has = made.is_ok() && renameat_with(CWD, &probe, CWD, &moved, RenameFlags::WHITEOUT).is_ok();
+        let is_fuse = statfs(directory).is_ok_and(|about| about.filesystem_type() == FUSE_SUPER_MAGIC);
+        let made = !is_fuse && fs::File::create(&probe).is_ok();
+        let has = made && renameat_with(CWD, &probe, CWD, &moved, RenameFlags::WHITEOUT).is_ok();
         [probe, moved].into_iter().for_each(|path| drop(fs::remove_file(path)));
         has
     }
@@ -66,8 +69,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn whiteouts_are_tried_and_leave_nothing() {
         let directory = tempfile::tempdir().expect("a directory");
-        assert!(has_whiteouts(directory.path()));
-        assert!(!has_whiteouts(Path::new("/proc/self")));
+        assert!(can_hold_changes(directory.path()));
+        assert!(!can_hold_changes(Path::new("/proc/self")));
         assert_eq!(fs::read_dir(directory.path()).expect("there").count(), 0);
     }
 }
