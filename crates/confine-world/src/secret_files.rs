@@ -164,7 +164,8 @@ pub fn show_secrets(policy: &ConfinementPolicy, facts: &mut WorldFacts, certific
     Ok(())
 }
 
-/// Returns the certificates of the authorities that the host's programs trust, as PEM. A file that cannot be read has none.
+/// Returns the certificates of the authorities that the host's programs trust, as PEM. A file that cannot be read has
+/// none.
 fn host_certificates(authorities: &HostAuthorities) -> Vec<u8> {
     let in_directories = authorities.directories.iter().filter_map(|directory| fs::read_dir(directory).ok());
     let in_directories = in_directories.flatten().flatten().map(|entry| entry.path());

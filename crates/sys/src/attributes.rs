@@ -14,8 +14,8 @@ use crate::list_attributes;
 const LONGEST: usize = if cfg!(target_os = "linux") { 65_536 } else { 1024 * 1024 };
 
 /// Returns the extended attributes of a file, access lists among them, sorted by name. A symbolic link is not followed.
-/// Those that this process may not read are left out, and so are the access lists of NFS, which every file there has and
-/// which follow its mode. A file system without attributes has none.
+/// Those that this process may not read are left out, and so are the access lists of NFS, which every file there has
+/// and which follow its mode. A file system without attributes has none.
 pub fn attributes(path: &Path) -> io::Result<Vec<(OsString, Vec<u8>)>> {
     // Most files have none, and the others few.
     let mut first = [0; 256];
