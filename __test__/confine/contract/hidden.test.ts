@@ -101,4 +101,29 @@ describe.runIf(process.platform === 'linux')('a hidden path', () => {
     expect(stdout).toContain('PLAIN');
     expect(stdout).not.toMatch(/SECRET|^id$/m);
   });
+
+  test.runIf(isRoot)('is hidden where an undo keeps it on another disk, from then on', () => {
+    const [disk, state] = [lasting(), folder()];
+    const code = `
+      import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+      import { BashSession, bash } from 'agent-bash';
+      const cwd = '${disk}/project';
+      mkdirSync(cwd);
+      writeFileSync(cwd + '/.env', 'SECRET');
+      const session = new BashSession({ cwd, confine: { hide: [cwd + '/.env'] } });
+      const look = async () => console.log((await session.run('grep -rs SECRET ${disk}; echo end')).stdout);
+      await look();
+      await bash('rm .env', { cwd, undo: {} });
+      console.log(readdirSync('${disk}').join());
+      await look();
+      await session.close();`;
+    const script = `mount -t tmpfs x ${disk} && exec ${process.execPath} --input-type=module`;
+    const { stdout } = spawnSync('unshare', ['-m', 'sh', '-c', script], {
+      cwd: packageRoot,
+      env: { ...process.env, XDG_STATE_HOME: state },
+      input: code,
+      encoding: 'utf8',
+    });
+    expect(stdout).toMatch(/^end\n\n\.agent-bash-undo-0,project\nend\n\n$/);
+  });
 });

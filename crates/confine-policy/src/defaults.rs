@@ -171,6 +171,12 @@ pub(super) fn default_hidden_paths(host: &impl PolicyEnvironment, homes: &[PathB
     hidden
 }
 
+/// Returns the directories in which stores lie unless another one is given.
+pub(super) fn user_states(host: &impl PolicyEnvironment, homes: &[PathBuf]) -> Vec<PathBuf> {
+    let moved = host.variable("XDG_STATE_HOME").map(|directory| vec![PathBuf::from(directory)]);
+    moved.unwrap_or_else(|| homes.iter().map(|home| home.join(".local/state")).collect())
+}
+
 /// Returns the default list of protected names and paths.
 pub(super) fn default_protected_paths(homes: &[PathBuf]) -> Vec<PathBuf> {
     let at_home = homes.iter().flat_map(|home| PROTECT_AT_HOME.iter().map(|name| home.join(name)));

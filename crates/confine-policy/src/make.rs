@@ -61,7 +61,7 @@ pub fn policy_beside(
     let ssh = raw.ssh.as_ref().map(|raw| world_ssh(raw, &homes, host)).transpose()?;
     let network = network(raw, &secrets.rules, ssh.as_ref())?;
     let read = read(raw, &homes, host)?;
-    hidden.extend(undo_store_paths(raw, &root, (&write, &read), host));
+    hidden.extend(undo_store_paths(raw, &root, (&write, &read), (&homes, host)));
     // A path that is a link now may be a file later.
     let hide = hidden.iter().flat_map(|entry| [entry.path.clone(), without_dots(&entry.named)]);
     // Commands reach the agent through the gate alone.
@@ -192,22 +192,27 @@ fn hidden_paths(
     Ok(hidden)
 }
 
-/// Returns the store of undo or of drafts, and the places of such stores on the mounts of write roots. They hold other
-/// versions of files, including hidden files.
+/// Returns the store of undo or of drafts, and the places of such stores on the mounts of write roots, also those that
+/// may be made later. They hold other versions of files, including hidden files.
 fn undo_store_paths(
     raw: &RawConfine,
     root: &OwnerDirectory,
     (write, read): (&[PathBuf], &ReadScope),
-    host: &impl PolicyEnvironment,
+    (homes, host): (&[PathBuf], &impl PolicyEnvironment),
 ) -> Vec<ListedPath> {
-    let given = raw.store.iter().map(PathBuf::from);
+    let given: Vec<PathBuf> = raw.store.iter().map(PathBuf::from).collect();
+    let stores = [&given[..], &defaults::user_states(host, homes)].concat();
     let above = write.iter().chain([&root.path]).flat_map(|path| path.ancestors().skip(1));
     let named = |above: &Path| [UNDO_PLACE, DRAFTS_PLACE].map(|name| above.join(format!("{name}{}", host.user())));
-    let places = above.flat_map(named);
+    let may_keep = |place: &PathBuf| place.parent().is_some_and(|above| host.may_keep(above, &stores));
+    let places = above.flat_map(named).filter(|place| host.resolve(place).is_ok() || may_keep(place));
     let read: &[PathBuf] = if let ReadScope::Only(read) = read { read } else { &[] };
     let is_used = |store: &Path| write.iter().chain(read).chain([&root.path]).any(|path| is_within(path, store));
-    let stores = given.chain(places.filter(|place| host.resolve(place).is_ok()));
-    let entries = stores.map(|named| ListedPath { text: None, path: resolve_existing_part(&named, host), named });
+    let entries = given.iter().cloned().chain(places).map(|named| ListedPath {
+        text: None,
+        path: resolve_existing_part(&named, host),
+        named,
+    });
     entries.filter(|entry| entry.named.is_absolute() && !is_used(&entry.path)).collect()
 }
 

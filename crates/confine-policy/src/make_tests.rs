@@ -72,6 +72,10 @@ impl PolicyEnvironment for FakeHost {
         Err(io::Error::new(io::ErrorKind::NotFound, path.display().to_string()))
     }
 
+    fn may_keep(&self, _: &Path, _: &[PathBuf]) -> bool {
+        false
+    }
+
     fn is_directory(&self, path: &Path) -> bool {
         self.directories.contains(path)
     }

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use nix::unistd::{AccessFlags, access};
+
 /// The host as far as a policy depends on it.
 pub trait PolicyEnvironment {
     /// Returns the value of a variable of the host, if it is not empty.
@@ -31,6 +33,9 @@ pub trait PolicyEnvironment {
     /// # Errors
     /// The system's error, or one for a file that is no text.
     fn read_text(&self, path: &Path) -> io::Result<String>;
+    /// Returns whether one of these stores may keep files in a directory, at any time: it is on another mount, and the
+    /// user may write there.
+    fn may_keep(&self, directory: &Path, stores: &[PathBuf]) -> bool;
 }
 
 /// The real host.
@@ -76,6 +81,14 @@ impl PolicyEnvironment for RealHost<'_> {
 
     fn read_text(&self, path: &Path) -> io::Result<String> {
         std::fs::read_to_string(path)
+    }
+
+    fn may_keep(&self, directory: &Path, stores: &[PathBuf]) -> bool {
+        // A store may not be there yet.
+        let mount_of = |path: &Path| path.ancestors().find_map(|path| sys::mount_of(path).ok());
+        let mount = |path: &Path| mount_of(path).map(|file| (file.mount, file.id.0));
+        let is_apart = stores.iter().any(|store| mount(store) != mount(directory));
+        is_apart && access(directory, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
     }
 }
 
