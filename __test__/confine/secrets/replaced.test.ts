@@ -97,7 +97,7 @@ describe.runIf(process.platform === 'linux').each(ways)('with %s', (_, env) => {
         texts.map((text) => text.includes(VALUE)),
         where,
       ).toEqual([false, false, false, false]);
-      // What is hidden beside it stays so.
+      // A hidden file beside it, whose text would be the value, is never read.
       const covered = name === BESIDE ? texts : texts.slice(0, 1);
       for (const text of covered) expect(text, where).toMatch(/^of later ghp_\w{36}\n$/);
     });

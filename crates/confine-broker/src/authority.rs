@@ -1,7 +1,6 @@
 //! The certificate authority of a world. Its key exists in the memory of the gate alone, and ends with it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,6 +12,7 @@ use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
+use super::kept_by_host::KeptByHost;
 use confine_policy::{AllowHost, SecretRule};
 
 /// Why a certificate could not be made.
@@ -24,9 +24,6 @@ pub(crate) enum CertificateError {
     Used(#[from] rustls::Error),
 }
 
-/// The most hosts whose certificates are kept. `*.domain` has any number of hosts.
-const MOST_KEPT: usize = 256;
-
 /// An authority that only the programs of one world trust, for the hosts of its secrets alone.
 pub(crate) struct WorldAuthority {
     issuer: Issuer<'static, KeyPair>,
@@ -34,7 +31,7 @@ pub(crate) struct WorldAuthority {
     pem: String,
     provider: Arc<CryptoProvider>,
     /// The configurations of servers, by host and protocol.
-    made: Mutex<HashMap<(String, HttpProtocol), Arc<ServerConfig>>>,
+    made: KeptByHost<HttpProtocol, Arc<ServerConfig>>,
 }
 
 /// The protocol inside TLS.
@@ -81,7 +78,7 @@ impl WorldAuthority {
         let certificate = params.self_signed(&key)?;
         let der = certificate.der().clone();
         let pem = pem_of(&der);
-        Ok(Self { issuer: Issuer::new(params, key), certificate: der, pem, provider, made: Mutex::default() })
+        Ok(Self { issuer: Issuer::new(params, key), certificate: der, pem, provider, made: KeptByHost::default() })
     }
 
     /// Returns the certificate as PEM, which the programs of the world trust.
@@ -91,15 +88,11 @@ impl WorldAuthority {
 
     /// Returns the configuration of a server with this name and protocol.
     pub fn server(&self, name: &str, protocol: HttpProtocol) -> Result<Arc<ServerConfig>, CertificateError> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(config) = made.get(&(name.to_owned(), protocol)) {
-            return Ok(Arc::clone(config));
+        if let Some(config) = self.made.get(name, protocol) {
+            return Ok(config);
         }
         let config = Arc::new(self.make_server(name, protocol)?);
-        if made.len() >= MOST_KEPT {
-            made.clear();
-        }
-        made.insert((name.to_owned(), protocol), Arc::clone(&config));
+        self.made.keep(name, protocol, Arc::clone(&config));
         Ok(config)
     }
 

@@ -15,6 +15,7 @@
 //! | bodies | `secret_body.rs`, `stream_replacer.rs`, `body_decoder.rs`, `memory_budget.rs` |
 //! | values in the memory of the gate | `secret_vault.rs` |
 //! | authorities in Java's form | `java_store.rs` |
+//! | what is kept of hosts | `kept_by_host.rs` |
 //!
 //! It also stands between a world and the ssh agent of the host: `ssh_agent.rs` has the socket, and `agent_session.rs`
 //! says what a program may ask.
@@ -33,6 +34,7 @@ mod broker_events;
 mod exchange;
 mod host_secrets;
 mod java_store;
+mod kept_by_host;
 mod memory_budget;
 mod opened_connection;
 mod request_secrets;

@@ -1,8 +1,7 @@
 //! The side of an opened connection that leads to the host.
 
-use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use http::{Request, Response, Uri, Version};
 use hyper::body::Incoming;
@@ -19,6 +18,7 @@ use tokio_rustls::TlsConnector;
 use confine_policy::HostAuthorities;
 
 use super::authority::HttpProtocol;
+use super::kept_by_host::KeptByHost;
 use super::secret_body::SecretBody;
 
 /// The bytes of a connection and of a request in HTTP/2 that wait for a slow program.
@@ -34,14 +34,9 @@ pub(crate) struct UpstreamConfigs {
     both: Arc<ClientConfig>,
     http1: Arc<ClientConfig>,
     http2: Arc<ClientConfig>,
-    chosen: Chosen,
+    /// The protocol that each host chose last, by what it was offered.
+    chosen: KeptByHost<Vec<HttpProtocol>, HttpProtocol>,
 }
-
-/// What hosts have chosen of what was offered to them.
-type Chosen = std::sync::Mutex<HashMap<(String, Vec<HttpProtocol>), HttpProtocol>>;
-
-/// The most hosts of which that is kept. `*.domain` has any number of hosts.
-const MOST_KEPT: usize = 256;
 
 impl UpstreamConfigs {
     /// Returns configurations that trust these authorities.
@@ -59,22 +54,13 @@ impl UpstreamConfigs {
             both: of(&[HttpProtocol::Http2, HttpProtocol::Http1])?,
             http1: of(&[HttpProtocol::Http1])?,
             http2: of(&[HttpProtocol::Http2])?,
-            chosen: Chosen::default(),
+            chosen: KeptByHost::default(),
         })
     }
 
     /// Returns what a host chose last of these protocols. `None`: it was not greeted with them yet.
     pub fn chosen(&self, name: &str, offered: &[HttpProtocol]) -> Option<HttpProtocol> {
-        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-        chosen.get(&(name.to_owned(), offered.to_vec())).copied()
-    }
-
-    fn keep_chosen(&self, name: &str, offered: &[HttpProtocol], protocol: HttpProtocol) {
-        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
-        if chosen.len() >= MOST_KEPT {
-            chosen.clear();
-        }
-        chosen.insert((name.to_owned(), offered.to_vec()), protocol);
+        self.chosen.get(name, offered.to_vec())
     }
 
     fn offering(&self, offered: &[HttpProtocol]) -> &Arc<ClientConfig> {
@@ -122,7 +108,7 @@ impl UpstreamConnection {
     pub async fn connect(server: TcpStream, name: &str, offered: &[HttpProtocol], configs: &UpstreamConfigs) -> Self {
         match Self::greet(server, name, offered, configs).await {
             Ok(upstream) => {
-                configs.keep_chosen(name, offered, upstream.protocol());
+                configs.chosen.keep(name, offered.to_vec(), upstream.protocol());
                 upstream
             }
             Err(error) => {

@@ -18,20 +18,23 @@ pub struct LayerCopier {
     marks: bool,
     /// The copies of files with several names, by the number of the file: where each is, and its own number.
     names: HashMap<u64, (PathBuf, u64)>,
+    /// The numbers of files that were copied since the last move.
+    unmoved: Vec<u64>,
 }
 
 impl LayerCopier {
     /// Returns a copier for another layer.
     pub fn for_layer() -> Self {
-        Self { marks: true, names: HashMap::new() }
+        Self { marks: true, names: HashMap::new(), unmoved: Vec::new() }
     }
 
     /// Returns a copier for a place outside, which gets what commands of the draft see.
     pub fn for_base() -> Self {
-        Self { marks: false, names: HashMap::new() }
+        Self { marks: false, names: HashMap::new(), unmoved: Vec::new() }
     }
 
-    /// Gives the copy of a file another name. Returns whether there is one. Somebody may have replaced it since.
+    /// Gives the copy of a file another name. Returns `false` if it was not copied yet, or if somebody has replaced the
+    /// copy.
     fn link(&self, number: u64, to: &Path) -> io::Result<bool> {
         let Some((other, own)) = self.names.get(&number) else { return Ok(false) };
         let is_linked = fs::hard_link(other, to).is_ok();
@@ -42,9 +45,10 @@ impl LayerCopier {
         Ok(is_linked)
     }
 
-    /// Follows what was moved with all that is in it.
+    /// Learns that the last copy was moved, with all that is in it.
     pub fn follow(&mut self, from: &Path, to: &Path) {
-        for (path, _) in self.names.values_mut() {
+        for number in self.unmoved.drain(..) {
+            let Some((path, _)) = self.names.get_mut(&number) else { continue };
             if let Ok(below) = path.strip_prefix(from) {
                 *path = if below.as_os_str().is_empty() { to.to_owned() } else { to.join(below) };
             }
@@ -94,6 +98,7 @@ impl LayerCopier {
         undo::run_images::set_mtime(to, data.modified()?.into())?;
         if data.nlink() > 1 && !kind.is_dir() {
             self.names.insert(data.ino(), (to.to_owned(), fs::symlink_metadata(to)?.ino()));
+            self.unmoved.push(data.ino());
         }
         Ok(())
     }
