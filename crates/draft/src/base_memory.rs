@@ -74,17 +74,18 @@ impl BaseMemory {
         self.0.insert(path, thing);
     }
 
-    /// Returns the things of the base at these changes that are not noted yet.
+    /// Returns the things of the base at these changes that are not noted yet, and how many it leaves out since they
+    /// were changed meanwhile. All in a directory that the base does not have is left out as well.
     ///
-    /// Things that were changed meanwhile are left out, and so is all in a directory that the base does not have.
     /// `began`: the time at which the draft began. `keep` keeps contents, and returns where.
     pub fn unnoted(
         &self,
         changes: &[LayerChange],
         began: FileTime,
         keep: &mut dyn FnMut(&[u8]) -> Option<u64>,
-    ) -> Vec<(PathBuf, BaseThing)> {
+    ) -> (Vec<(PathBuf, BaseThing)>, usize) {
         let mut found = Vec::new();
+        let mut changed = 0;
         let mut absent: Option<&Path> = None;
         for LayerChange { path, draft, base } in changes {
             if absent.is_some_and(|above| path.starts_with(above)) {
@@ -101,6 +102,7 @@ impl BaseMemory {
             let is_unchanged = |path: &Path| changed_at(path).is_ok_and(|at| at.is_none_or(|at| at <= since));
             // The time of a directory also tells of its entries.
             if !base.is_directory() && !is_unchanged(path) {
+                changed += usize::from(is_read.is_none());
                 continue;
             }
             let bytes = if is_file { read_file(path, MOST_KEPT).ok() } else { None };
@@ -111,13 +113,18 @@ impl BaseMemory {
             };
             // The file may have changed while it was read.
             let is_news = is_read.is_none() || contents.is_some();
-            if is_news && (base.is_directory() || is_unchanged(path)) {
+            if !is_news {
+                continue;
+            }
+            if base.is_directory() || is_unchanged(path) {
                 let kept = bytes.filter(|bytes| !bytes.contains(&0)).and_then(|bytes| keep(&bytes));
                 let state = base.clone();
                 found.push((path.clone(), BaseThing { state, contents, kept, since, is_whole: false }));
+            } else {
+                changed += usize::from(is_read.is_none());
             }
         }
-        found
+        (found, changed)
     }
 }
 

@@ -476,25 +476,27 @@ impl StoredDraft {
         (Some(hash_bytes(&contents)) == thing.contents).then_some(contents)
     }
 
-    /// Remembers the base at the paths that commands have touched for the first time.
+    /// Remembers the base at the paths that commands have touched for the first time. Returns how many files cannot be
+    /// remembered, since others changed them first.
     ///
     /// # Errors
     /// If something cannot be read or written.
-    pub fn note_touched(&self) -> Result<(), DraftError> {
+    pub fn note_touched(&self) -> Result<usize, DraftError> {
         let mut memory = self.memory()?;
-        for layer in &self.record.layers {
+        let of = |layer: &DraftLayer| {
             let changes = layer.changes(&|_| false).map_err(self.failed(UPPER))?;
-            self.note(&changes, &mut memory)?;
-        }
-        Ok(())
+            self.note(&changes, &mut memory)
+        };
+        self.record.layers.iter().map(of).sum()
     }
 
-    /// Remembers the base at those of these changes that are not in the memory yet.
-    fn note(&self, changes: &[LayerChange], memory: &mut BaseMemory) -> Result<(), DraftError> {
-        let found = memory.unnoted(changes, self.record.began, &mut |bytes| self.keep(bytes));
+    /// Remembers the base at those of these changes that are not in the memory yet. Returns how many cannot be
+    /// remembered, since others changed them first.
+    fn note(&self, changes: &[LayerChange], memory: &mut BaseMemory) -> Result<usize, DraftError> {
+        let (found, changed) = memory.unnoted(changes, self.record.began, &mut |bytes| self.keep(bytes));
         self.remember(&found)?;
         found.into_iter().for_each(|(path, thing)| memory.insert(path, thing));
-        Ok(())
+        Ok(changed)
     }
 
     /// Returns whether the draft has noted anything of its base.

@@ -51,7 +51,7 @@ impl LayerScene {
     fn run(&mut self, script: &str) {
         run_in_draft(&self.layer, script);
         let changes = self.layer.changes(&|_| false).expect("a walk");
-        for (path, thing) in self.memory.unnoted(&changes, self.began, &mut |_| None) {
+        for (path, thing) in self.memory.unnoted(&changes, self.began, &mut |_| None).0 {
             self.memory.insert(path, thing);
         }
     }
@@ -544,6 +544,21 @@ impl StoredScene {
     fn short(&self, paths: &[PathBuf]) -> Vec<String> {
         paths.iter().map(|path| path.strip_prefix(&self.base).expect("below").display().to_string()).collect()
     }
+}
+
+#[test]
+fn what_others_change_before_the_base_is_read_there_is_counted() {
+    let scene = StoredScene::new();
+    let draft = scene.store.find("d1").expect("a draft");
+    run_in_draft(
+        &draft.record.layers[0],
+        "echo mine >>a; echo mine >>b; echo new >new; mkdir made; echo new >made/new",
+    );
+    sh(&scene.base, "echo theirs >>a; echo theirs >new; echo theirs >>d/e/f");
+    assert_eq!(draft.note_touched().expect("noted"), 2);
+    assert_eq!(draft.changed_outside(), Some(0));
+    sh(&scene.base, "echo theirs >>b");
+    assert_eq!((draft.note_touched().expect("noted"), draft.changed_outside()), (2, Some(1)));
 }
 
 #[test]

@@ -51,6 +51,8 @@ pub struct OpenDraft {
     held: AtomicU64,
     /// The number of files that others have changed as well, before the last command.
     edited: AtomicUsize,
+    /// The number of files that others changed before the base was read there.
+    edited_first: AtomicUsize,
     pub(super) ports: DraftPorts,
     /// Marks the draft as open here.
     mark: Mutex<Option<File>>,
@@ -149,6 +151,7 @@ impl DraftName {
             notes: AtomicU8::new(IDLE),
             held: AtomicU64::new(stored.bytes()),
             edited: AtomicUsize::new(0),
+            edited_first: AtomicUsize::new(0),
             ports: DraftPorts::default(),
             mark: Mutex::new(Some(mark)),
         };
@@ -277,7 +280,7 @@ impl OpenDraft {
 
     /// Returns a note if others have changed more files of the draft than before the last command.
     fn note_on_edits(&self, stored: &StoredDraft) -> Option<String> {
-        let count = stored.changed_outside()?;
+        let count = stored.changed_outside()? + self.edited_first.load(Ordering::Relaxed);
         let is_more = count > self.edited.swap(count, Ordering::Relaxed);
         let files =
             if count == 1 { "1 file of the draft was".to_owned() } else { format!("{count} files of the draft were") };
@@ -308,7 +311,9 @@ impl OpenDraft {
             while open.notes.swap(NOTING, Ordering::SeqCst) == AGAIN {
                 // A commit, a fork or a discard that is under way has read the base itself.
                 let Ok((stored, _held)) = open.name.store().enter(&open.name.id) else { break };
-                let _seen_later = stored.note_touched();
+                if let Ok(edited_first) = stored.note_touched() {
+                    open.edited_first.store(edited_first, Ordering::Relaxed);
+                }
                 open.count(&stored);
                 if open.notes.compare_exchange(NOTING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
                     return;
@@ -345,7 +350,7 @@ impl DraftUse {
     /// If nothing can be written to the draft.
     pub fn begin_run(&mut self, is_listed: bool, actor: Option<&Actor>) -> Result<(), DraftFault> {
         self.stored.count_run(is_listed, actor)?;
-        if !self.stored.has_noted() {
+        if !self.stored.has_noted() && self.open.edited_first.load(Ordering::Relaxed) == 0 {
             return Ok(());
         }
         let (open, stored) = (Arc::clone(&self.open), self.stored.clone());
