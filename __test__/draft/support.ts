@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Draft, type DraftOptions, openDraft } from 'agent-bash';
+import { type Draft, type DraftOptions, drafts, openDraft } from 'agent-bash';
 import { withoutNamespaces } from '../confine/support/held.ts';
 import { finished, folder, linuxTest, skippedWithout, stateFolder } from '../support/index.ts';
 
@@ -36,7 +36,16 @@ export function project(): Project {
     finished(() => draft.close());
     return draft;
   };
-  return { root, dir: join(state, 'agent-bash', 'drafts'), open, edit, tree: () => treeOf(root) };
+  const dir = join(state, 'agent-bash', 'drafts');
+  // On NFS a file that a world has seen keeps its directory from being removed.
+  finished(() => discardAll(root, dir));
+  return { root, dir, open, edit, tree: () => treeOf(root) };
+}
+
+/** Discards what a test has left, as far as it can be read. */
+async function discardAll(root: string, dir: string): Promise<void> {
+  const left = await drafts({ root, dir }).catch(() => []);
+  await Promise.allSettled(left.map(async ({ id }) => (await openDraft({ id, dir })).discard()));
 }
 
 /** All that is in a directory, with its metadata but times of access. */

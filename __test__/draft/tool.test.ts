@@ -303,7 +303,13 @@ describe('a tool with draft: true', () => {
     const answer = await lastOf(provided.execute({ command: 'touch z && ls z' }, { toolCallId: '1' }));
     expect(JSON.stringify(answer)).toContain('z');
     expect(tree()).toEqual(before);
-    expect((await drafts({ root })).map(({ counts }) => counts.created)).toEqual([1, 1, 1]);
+    await provided.close();
+    const found = await drafts({ root });
+    expect(found.map(({ counts, hosts }) => [counts.created, hosts.length])).toEqual([
+      [1, 0],
+      [1, 1],
+      [1, 1],
+    ]);
   });
 
   draftTest('runs nothing where there is no draft', async () => {

@@ -1,3 +1,4 @@
+import { closeToolDrafts } from './call/draft.ts';
 import { interceptRules } from './call/intercept.ts';
 import { rememberSignal } from './call/interruption.ts';
 import { executorOf } from './executor.ts';
@@ -175,6 +176,8 @@ export function providerTool<Input, Output>(
     contextSchema,
     onInputAvailable: rememberSignal,
     execute: (input, call = { toolCallId: '' }) => inContextOfCall(run(setup, input, call)),
+    close: () => closeToolDrafts(setup),
+    [Symbol.asyncDispose]: () => closeToolDrafts(setup),
   };
   return rememberSetup(tool, setup);
 }

@@ -662,4 +662,8 @@ export interface ProviderTool<Input = any, Output = any> {
    * signal aborts or the iteration is given up.
    */
   execute: (input: Input, options: BashToolExecutionOptions) => AsyncGenerator<Output, void, undefined>;
+  /** As `close()` of the bash tool. */
+  close: () => Promise<void>;
+  /** Same as `close()`. */
+  [Symbol.asyncDispose]: () => Promise<void>;
 }
