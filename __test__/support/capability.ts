@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, rmdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test } from 'vitest';
@@ -68,20 +68,29 @@ const FILE_SYSTEM = { fuse: 0x65735546, nfs: 0x6969 };
 
 const { type: fileSystem } = statfsSync(tmpdir());
 
-/** A test that tells changes of others by their times: on FUSE and network file systems another clock sets those. */
-export const clockTest = Object.values(FILE_SYSTEM).includes(fileSystem)
-  ? skippedWithout("a file system with this machine's clock")
-  : linuxTest;
+const isServed = Object.values(FILE_SYSTEM).includes(fileSystem);
 
-/** Whether a user may set attributes of files in the temporary directory. */
-function hasAttributes() {
+/** A test that tells changes of others by their times: on FUSE and network file systems another clock sets those. */
+export const clockTest = isServed ? skippedWithout("a file system with this machine's clock") : linuxTest;
+
+/** A test of what is copied within 300 ms, which an emulated machine does not do on FUSE or over a network. */
+export const copyTest =
+  isServed && process.env.AGENT_BASH_EMULATED === '1' ? skippedWithout('the speed of a real processor') : test;
+
+/** Whether a script of Python succeeds with an empty directory, which it is given. */
+function succeeds(script: string) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-bash-test-'));
-  const set = "import os, sys; os.setxattr(sys.argv[1], 'user.x', b'')";
-  const { status } = spawnSync('python3', ['-c', set, folder], { stdio: 'ignore' });
-  rmdirSync(folder);
+  const { status } = spawnSync('python3', ['-c', `import os, sys; os.chdir(sys.argv[1]); ${script}`, folder]);
+  rmSync(folder, { recursive: true });
   return status === 0;
 }
 
 /** A test of attributes that a user has set. tmpfs has none before Linux 6.6. */
 export const attributeTest = () =>
-  hasAttributes() ? linuxTest : skippedWithout('attributes of users on the file system');
+  succeeds("os.setxattr('.', 'user.x', b'')") ? linuxTest : skippedWithout('attributes of users on the file system');
+
+const EXCHANGE = `import ctypes; open('a', 'w'); open('b', 'w'); assert ctypes.CDLL(None).renameat2(-100, b'a', -100, b'b', 2) == 0`;
+
+/** A test of two files that are exchanged in one step, which NFS cannot do. */
+export const exchangeTest = () =>
+  succeeds(EXCHANGE) ? linuxTest : skippedWithout('an exchange of two files on the file system');

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { linuxTest } from '../support/index.ts';
+import { exchangeTest, linuxTest } from '../support/index.ts';
 import { Site } from './support.ts';
 
 // What happens in a directory that the run made is not recorded, as long as nothing of before is in it. Each command
@@ -7,7 +7,7 @@ import { Site } from './support.ts';
 const FILL = 'mkdir n n/sub; for i in 1 2 3; do echo $i > n/$i; echo $i > n/sub/$i; done; chmod 600 n/1; rm n/2';
 
 describe('a thing of before that comes into a directory of the run is still recorded', () => {
-  linuxTest.each([
+  const WAYS: [how: string, command: string][] = [
     ['moved there, and changed', 'mv old n/old; echo changed > n/old; chmod 600 n/old'],
     ['moved there, and removed', 'mv old n/old; rm n/old'],
     ['moved there in its directory, and changed', 'mv dir n/dir; echo changed > n/dir/deep; rm n/dir/other'],
@@ -32,7 +32,14 @@ describe('a thing of before that comes into a directory of the run is still reco
       'changed through a descriptor',
       'mv old n/old; exec 3<> n/old; python3 -c "import os; os.fchmod(3, 0o600)"; echo c >&3',
     ],
-  ])('%s', async (_, command) => {
+  ];
+
+  const isExchange = ([, command]: [string, string]) => command.includes('swap.py');
+
+  linuxTest.each(WAYS.filter((way) => !isExchange(way)))('%s', recorded);
+  exchangeTest().each(WAYS.filter(isExchange))('%s', recorded);
+
+  async function recorded(_: string, command: string) {
     const site = new Site();
     for (const name of ['old', 'dir/deep', 'dir/other']) site.write(name);
     site.write(
@@ -46,7 +53,7 @@ describe('a thing of before that comes into a directory of the run is still reco
     const { conflicts } = await site.undo(runId);
     expect(conflicts).toEqual([]);
     expect(site.tree()).toEqual(before);
-  });
+  }
 
   linuxTest('a later run finds the directories of this one as those of before', async () => {
     const site = new Site();

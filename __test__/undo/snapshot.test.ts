@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BackgroundRegistry, bash } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, rejection } from '../support/index.ts';
+import { copyTest, folder, rejection } from '../support/index.ts';
 import { Site } from './support.ts';
 
 /** A `sudo` that only runs its command. Changes by a command that calls any `sudo` are not recorded. */
@@ -20,7 +20,7 @@ function filled(): Site {
 }
 
 describe('a command whose changes cannot be recorded', () => {
-  test('is undone by a snapshot, byte for byte', async () => {
+  copyTest('is undone by a snapshot, byte for byte', async () => {
     const site = filled();
     const before = site.tree();
     const command =
@@ -66,7 +66,7 @@ describe('a command whose changes cannot be recorded', () => {
     expect([undo, receipt?.attribution]).toEqual([null, 'window']);
   });
 
-  test('that becomes a task has its undo at its end', async () => {
+  copyTest('that becomes a task has its undo at its end', async () => {
     const site = filled();
     const before = site.tree();
     const registry = new BackgroundRegistry({ dir: folder() });
