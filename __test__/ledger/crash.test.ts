@@ -2,21 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { BackgroundRegistry } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, host, linuxTest, packageRoot, testNeeding, until } from '../support/index.ts';
+import { canMount, folder, host, linuxTest, packageRoot, testNeeding, until } from '../support/index.ts';
 import { Ledger } from './support.ts';
 
 /** The parent of a process: the shim of a command, if it is its shell. */
 const parentOf = (pid: number) => Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
-
-/** Whether a file system can be mounted in a namespace. */
-const mounts = (() => {
-  try {
-    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 describe('the ledger survives', () => {
   test('its host, killed while a command runs: the shim writes the end', async () => {
@@ -54,7 +44,7 @@ describe('the ledger survives', () => {
 
   testNeeding(
     'mounts in a namespace',
-    mounts,
+    canMount('-m'),
     'linux',
   )('a full disk, which costs entries and no command, and is a note once', async () => {
     const place = folder();

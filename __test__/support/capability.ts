@@ -60,6 +60,10 @@ export function skippedWithout(capability: string) {
 export const promptTest =
   process.env.AGENT_BASH_EMULATED === '1' ? skippedWithout('the speed of a real processor') : linuxTest;
 
+/** Whether a file system can be mounted in a namespace that `unshare` makes with these flags. */
+export const canMount = (flags: string) =>
+  spawnSync('unshare', [flags, 'mount', '-t', 'tmpfs', 'none', tmpdir()]).status === 0;
+
 /** A test that needs root. */
 export const rootTest = isRoot ? linuxTest : skippedWithout('root');
 

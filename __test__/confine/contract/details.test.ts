@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BackgroundRegistry, bash } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../observe/support.ts';
-import { folder, hostResult, testNeeding } from '../../support/index.ts';
+import { canMount, folder, hostResult, testNeeding } from '../../support/index.ts';
 import { lasting } from '../support/ground.ts';
 import { namespacesTest, withoutNamespaces } from '../support/held.ts';
 
@@ -12,8 +11,7 @@ const confined = (command: string, cwd = folder()) => bash(command, { cwd, confi
 
 /** Takes the place of a shell: a process with mounts of its own, which a script makes. */
 const mounting = (script: string) => `exec unshare -Urm bash -c '${script}; exec "$@"' bash "$@"`;
-const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', 'x', '/mnt']).status === 0;
-const mounts = withoutNamespaces ? namespacesTest : testNeeding('a user namespace with mounts', canMount);
+const mounts = withoutNamespaces ? namespacesTest : testNeeding('a user namespace with mounts', canMount('-Urm'));
 
 describe.runIf(process.platform === 'linux')('details', () => {
   test('events of the end of a run have its denials', async () => {
