@@ -15,6 +15,7 @@ const hasPostgres = () => {
 const PACKAGES = {
   chromium: () => onPath('chromium') || onPath('google-chrome-stable') || onPath('chromium-browser'),
   curl: () => onPath('curl'),
+  'fuse-overlayfs': () => onPath('fuse-overlayfs') || !existsSync('/dev/fuse'),
   gcc: () => onPath('gcc') && onPath('ld'),
   'libc6-dev': () => !onPath('dpkg') || existsSync('/usr/include/stdio.h'),
   gdb: () => onPath('gdb'),

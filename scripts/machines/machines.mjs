@@ -80,7 +80,8 @@ const FILES = {
   overlayfs:
     'mkdir -p /layers && mount -t tmpfs layers /layers && mkdir /layers/l /layers/u /layers/w && mount -t overlay -o lowerdir=/layers/l,upperdir=/layers/u,workdir=/layers/w overlay "$D"',
   nfs: 'mkdir -p /export && mount -t tmpfs export /export && modprobe nfsd && mount -t nfsd nfsd /proc/fs/nfsd && mkdir -p /run/rpc_pipefs /var/lib/nfs/v4recovery && touch /etc/exports /var/lib/nfs/etab /var/lib/nfs/rmtab && exportfs -o rw,no_root_squash,insecure,fsid=0 127.0.0.1:/export && for time in lease grace; do echo 10 >/proc/fs/nfsd/nfsv4${time}time; done && rpc.mountd -N 3 && rpc.nfsd -N 3 -V 4.2 2 && mount -t nfs4 -o vers=4.2 127.0.0.1:/ "$D"',
-  fuse: 'mkdir -p /below /above /between && fuse-overlayfs -o lowerdir=/below,upperdir=/above,workdir=/between "$D"',
+  // On a disk of its own, as drafts need it.
+  fuse: 'mkdir -p /layers && mount -t tmpfs layers /layers && mkdir /layers/l /layers/u /layers/w && fuse-overlayfs -o lowerdir=/layers/l,upperdir=/layers/u,workdir=/layers/w "$D"',
 };
 
 /** File systems that cannot be the upper one of an overlay, so that the changes of drafts are kept elsewhere. */

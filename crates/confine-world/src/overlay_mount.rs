@@ -11,7 +11,15 @@ use sys::MountFlags;
 
 /// Returns a mount that shows the contents of `lower` and keeps changes in `upper`. Its end does not write them to the
 /// disk: the changes of a cache end with the world, and those of a draft are safe from everything but a power failure.
+///
+/// # Errors
+/// If the system refuses, or `EDEADLK` if a program serves `lower` from the file system of `upper`. A directory that is
+/// copied up keeps others from renaming on that file system until it is read. If the program renames something there at
+/// that time, neither ever goes on, and no signal ends them.
 pub(super) fn overlay_of(lower: &Path, upper: &Path, work: &Path) -> io::Result<OwnedFd> {
+    if sys::is_served_from(lower, upper) {
+        return Err(io::Error::from_raw_os_error(libc::EDEADLK));
+    }
     // The mount uses descriptors, because commas and colons in a path would have a meaning.
     let opened = [sys::open_unread(lower)?, sys::open_unread(upper)?, sys::open_unread(work)?];
     let paths = opened.each_ref().map(|file| CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())));

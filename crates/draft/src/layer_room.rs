@@ -117,8 +117,16 @@ fn fill(layer: &DraftLayer) -> io::Result<()> {
 }
 
 /// Fails if the file system of a room cannot hold the changes of an overlay: it needs attributes of users, in which the
-/// overlay keeps its marks, and whiteouts, which overlayfs itself and NFS do not have. FUSE is left out.
+/// overlay keeps its marks, and whiteouts, which overlayfs itself and NFS do not have. FUSE is left out, and so is what
+/// the base may be served from: the kernel could hang there.
 fn check_room(layer: &DraftLayer) -> Result<(), DraftError> {
+    let unsupported = |why| Err(system_error(&layer.room)(io::Error::new(io::ErrorKind::Unsupported, why)));
+    if sys::is_served_from(&layer.base, &layer.room) {
+        return unsupported(
+            "the root is on FUSE, and its program seems to keep files on this file system, which could hang then; name \
+             by `dir` a directory on another one, as /dev/shm or a volume of another disk is",
+        );
+    }
     let mark = OsStr::new("user.agent-bash");
     let has_attributes =
         sys::set_attribute(&layer.room, mark, b"").and_then(|()| sys::remove_attribute(&layer.room, mark)).is_ok();
@@ -129,7 +137,8 @@ fn check_room(layer: &DraftLayer) -> Result<(), DraftError> {
     if sys::can_hold_changes(&layer.work()) {
         return Ok(());
     }
-    let why = "no overlay is possible on this file system, or before Linux 5.11; name by `dir` a directory on another \
-               one, as /dev/shm or a volume is";
-    Err(system_error(&layer.room)(io::Error::new(io::ErrorKind::Unsupported, why)))
+    unsupported(
+        "no overlay is possible on this file system, or before Linux 5.11; name by `dir` a directory on another one, as \
+         /dev/shm or a volume is",
+    )
 }

@@ -47,6 +47,25 @@ pub fn can_hold_changes(directory: &Path) -> bool {
     }
 }
 
+/// Returns whether a directory seems to be served by a program that keeps files on the file system of another one.
+///
+/// It is on FUSE, and has the sizes of that file system: `fuse-overlayfs`, `bindfs` and `gocryptfs` tell those of what
+/// they keep files on.
+pub fn is_served_from(directory: &Path, other: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::statfs::{FUSE_SUPER_MAGIC, statfs};
+        let (Ok(served), Ok(under)) = (statfs(directory), statfs(other)) else { return false };
+        let [served_size, size] = [&served, &under].map(|about| (about.blocks(), about.files()));
+        served.filesystem_type() == FUSE_SUPER_MAGIC && served_size == size
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _none_is = (directory, other);
+        false
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

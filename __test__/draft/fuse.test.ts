@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { canMount, folder, hasProgram, packageRoot, skippedWithout } from '../support/index.ts';
+import { draftTest } from './support.ts';
+
+const hasFuse = hasProgram('fuse-overlayfs') && existsSync('/dev/fuse') && canMount('-m');
+
+/** A project on FUSE at `$D/project`, whose files are on the disk `$D/disk`, and another disk `$D/other`. */
+const MOUNTED = `cd "$D" && mkdir disk other project
+mount -t tmpfs -o size=64m disk disk && mount -t tmpfs -o size=65m other other && mkdir disk/{below,above,between}
+fuse-overlayfs -o lowerdir=disk/below,upperdir=disk/above,workdir=disk/between project && mkdir -p project/one project/two
+echo 1 >project/one/file && cd "$HERE" && node --input-type=module -e "$SOURCE"; code=$?
+umount "$D/project"; exit $code`;
+
+const SOURCE = `
+import { bash, openDraft } from 'agent-bash';
+const root = process.env.D + '/project';
+const refused = await openDraft({ root, dir: process.env.D + '/disk/drafts' }).catch((error) => error);
+const draft = await openDraft({ root, dir: process.env.D + '/other/drafts' });
+const { stdout } = await bash('mv one/file two/; mkdir -p two/three; echo 2 >two/three/file; cat two/file', { draft });
+const { conflicts } = await draft.commit();
+const after = await bash('echo */* */*/*', { cwd: root });
+console.log(JSON.stringify({ code: refused.code, reason: refused.reason, says: refused.message, stdout, conflicts, after: after.stdout }));`;
+
+// A directory that overlayfs copies up holds the renames of its file system back until it is read. A program that serves
+// it from there, and renames at that moment, would wait for that, and no signal ends either.
+(hasFuse ? draftTest : skippedWithout('fuse-overlayfs'))(
+  'drafts of a directory on FUSE are refused where its program keeps its files, and are made elsewhere',
+  () => {
+    const place = folder();
+    const env = { ...process.env, D: place, HERE: packageRoot, SOURCE, NODE_OPTIONS: '' };
+    const words = ['-m', '--propagation', 'private', 'bash', '-c', MOUNTED];
+    const found = JSON.parse(
+      execFileSync('unshare', words, { encoding: 'utf8', env: { ...env, XDG_STATE_HOME: join(place, 'state') } }),
+    );
+    expect(found).toEqual({
+      code: 'ERR_BASH_DRAFT',
+      reason: 'unsupported',
+      says: expect.stringContaining('/dev/shm'),
+      stdout: '1\n',
+      conflicts: [],
+      after: 'two/file two/three two/three/file\n',
+    });
+  },
+);
