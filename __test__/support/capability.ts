@@ -74,6 +74,9 @@ const { type: fileSystem } = statfsSync(tmpdir());
 
 const isServed = Object.values(FILE_SYSTEM).includes(fileSystem);
 
+/** Whether the temporary directory is on FUSE. */
+export const isFuse = fileSystem === FILE_SYSTEM.fuse;
+
 /** A test that tells changes of others by their times: on FUSE and network file systems another clock sets those. */
 export const clockTest = isServed ? skippedWithout("a file system with this machine's clock") : linuxTest;
 
