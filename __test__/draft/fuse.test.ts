@@ -21,11 +21,12 @@ const refused = await openDraft({ root, dir: process.env.D + '/disk/drafts' }).c
 const draft = await openDraft({ root, dir: process.env.D + '/other/drafts' });
 const { stdout } = await bash('mv one/file two/; mkdir -p two/three; echo 2 >two/three/file; cat two/file', { draft });
 const { conflicts } = await draft.commit();
-const after = await bash('echo */* */*/*', { cwd: root });
-console.log(JSON.stringify({ code: refused.code, reason: refused.reason, says: refused.message, stdout, conflicts, after: after.stdout }));`;
+const { stdout: after } = await bash('echo */* */*/*', { cwd: root });
+const { code, reason, message } = refused;
+console.log(JSON.stringify({ code, reason, message, stdout, conflicts, after }));`;
 
-// A directory that overlayfs copies up holds the renames of its file system back until it is read. A program that serves
-// it from there, and renames at that moment, would wait for that, and no signal ends either.
+// While overlayfs copies a directory up, nothing is renamed on the file system of its changes. A program that serves
+// the directory from there, and renames something then, would wait, and the copy for it. No signal ends either.
 (hasFuse ? draftTest : skippedWithout('fuse-overlayfs'))(
   'drafts of a directory on FUSE are refused where its program keeps its files, and are made elsewhere',
   () => {
@@ -38,7 +39,7 @@ console.log(JSON.stringify({ code: refused.code, reason: refused.reason, says: r
     expect(found).toEqual({
       code: 'ERR_BASH_DRAFT',
       reason: 'unsupported',
-      says: expect.stringContaining('/dev/shm'),
+      message: expect.stringContaining('/dev/shm'),
       stdout: '1\n',
       conflicts: [],
       after: 'two/file two/three two/three/file\n',

@@ -13,9 +13,9 @@ use sys::MountFlags;
 /// disk: the changes of a cache end with the world, and those of a draft are safe from everything but a power failure.
 ///
 /// # Errors
-/// If the system refuses, or `EDEADLK` if a program serves `lower` from the file system of `upper`. A directory that is
-/// copied up keeps others from renaming on that file system until it is read. If the program renames something there at
-/// that time, neither ever goes on, and no signal ends them.
+/// If the system refuses, or `EDEADLK` if a program serves `lower` from the file system of `upper`. While a directory
+/// is copied up, nothing is renamed there. If the program does that at this moment, it waits, and the copy for it. No
+/// signal ends either.
 pub(super) fn overlay_of(lower: &Path, upper: &Path, work: &Path) -> io::Result<OwnedFd> {
     if sys::is_served_from(lower, upper) {
         return Err(io::Error::from_raw_os_error(libc::EDEADLK));
