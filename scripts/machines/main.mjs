@@ -13,6 +13,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { exclusively } from '../lock.mjs';
 import { Failed, Missing, main, root, run, since } from '../process.mjs';
+import { setUp } from '../setup.mjs';
 import { record } from './levels.mjs';
 import { MACHINES } from './machines.mjs';
 import { table } from './parts.mjs';
@@ -62,6 +63,7 @@ async function all(named, words, values) {
       rows.filter(({ part }) => !part.includes('/')),
       Object.keys(MACHINES),
     );
+    await setUp();
     await run(process.execPath, [join(root, 'scripts', 'platforms.mjs')]);
   }
   console.log(`\n${table(rows)}`);
