@@ -99,7 +99,7 @@ export const SHELLS = { host: '10.0.2.100', port: 7000 };
 /** The words of qemu for a network with nothing on it but a port of the guest, and shells of this machine. */
 const networkOf = ({ port, shell }) => {
   const forward = `hostfwd=tcp:127.0.0.1:${port}-:${port},guestfwd=tcp:${SHELLS.host}:${SHELLS.port}-cmd:${shell}`;
-  return ['-device', 'virtio-net-pci,netdev=net', '-netdev', `user,id=net,restrict=on,${forward}`];
+  return ['-device', 'virtio-net-pci,netdev=net,romfile=', '-netdev', `user,id=net,restrict=on,${forward}`];
 };
 
 /**

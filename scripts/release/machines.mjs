@@ -9,7 +9,7 @@ import { SHELLS } from '../machines/guest.mjs';
 import { MACHINES } from '../machines/machines.mjs';
 import { rowIn } from '../machines/parts.mjs';
 import { here, platforms } from '../platform.mjs';
-import { npm, root, run } from '../process.mjs';
+import { Failed, npm, root, run } from '../process.mjs';
 import { NONE } from '../runners.mjs';
 import { ENDED, ofTarget, report } from './machine/checks.mjs';
 
@@ -67,7 +67,7 @@ async function triedOn(name, place, tarballs) {
   writeFileSync(shell, `#!/bin/sh\n${login}\n`, { mode: 0o755 });
   let across;
   const lines = [];
-  await start(name, {
+  const what = {
     lay: (tree) => layOut(join(tree, 'release'), tarballs, platform),
     job: `${peer ? `AGENT_BASH_PEER='${JSON.stringify(peer)}' ` : ''}node /release/tryout.mjs /release/project\n`,
     ...(peer && { network: { port: PORT, shell } }),
@@ -76,7 +76,13 @@ async function triedOn(name, place, tarballs) {
       lines.push(line);
       if (peer && line.includes('SERVING')) across ??= triedAcross(place, arch);
     },
-  });
+  };
+  try {
+    await start(name, what);
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    what.onLine(error.message);
+  }
   const rows = rowsIn(lines);
   if (across) rows.push(await across);
   return rows.map((row) => ({ machine: name, ...row }));
