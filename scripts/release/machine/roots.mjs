@@ -30,10 +30,11 @@ export const ROOTS = {
   },
 };
 
+// The `ldd` of a machine with musl does not find the libraries of a bash with glibc, whose loader lists them.
 const FILL = `set -eu
 gunzip -c "$PACKED" >"$PROGRAM"; chmod 755 "$PROGRAM"
 mkdir -p "$R/bin" "$R/tmp" "$R/proc" "$R/dev"; mkdir -m 700 "$R/root"; chmod 1777 "$R/tmp"; mkdir "$R/tmp/agent-bash-tryout"; cp -L /bin/bash "$R/bin/"
-ldd /bin/bash | grep -o '/[^ ]*' | while read -r file; do mkdir -p "$R\${file%/*}"; cp -Ln "$file" "$R$file"; done
+{ LD_TRACE_LOADED_OBJECTS=1 /bin/bash -c :; ldd /bin/bash 2>/dev/null; } | grep -o '/[^ ]*' | while read -r file; do mkdir -p "$R\${file%/*}"; cp -Ln "$file" "$R$file"; done
 `;
 
 /**
