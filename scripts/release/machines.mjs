@@ -28,11 +28,14 @@ async function layOut(place, tarballs, platform) {
   cpSync(dirname(dirname(cli)), join(place, 'npm'), { recursive: true });
 }
 
-/** The rows in the lines that a machine has printed, with one that failed if it has not come to its end. */
-function rowsIn(lines) {
+/**
+ * The rows in the lines that a machine has printed, with one that failed if it has not come to its end, or for the
+ * reason that is given.
+ */
+function rowsIn(lines, failure) {
   const rows = lines.map(rowIn).filter(Boolean);
-  if (lines.some((line) => line.includes(ENDED))) return rows;
-  return [...rows, { part: 'all', ...NONE, failed: 1, why: ['it was not tried to the end'], seconds: 0 }];
+  if (failure === undefined && lines.some((line) => line.includes(ENDED))) return rows;
+  return [...rows, { part: 'all', ...NONE, failed: 1, why: [failure ?? 'it was not tried to the end'], seconds: 0 }];
 }
 
 /** Tries the packages on this machine. Resolves to the rows. */
@@ -67,6 +70,7 @@ async function triedOn(name, place, tarballs) {
   writeFileSync(shell, `#!/bin/sh\n${login}\n`, { mode: 0o755 });
   let across;
   const lines = [];
+  let failure;
   const what = {
     lay: (tree) => layOut(join(tree, 'release'), tarballs, platform),
     job: `${peer ? `AGENT_BASH_PEER='${JSON.stringify(peer)}' ` : ''}node /release/tryout.mjs /release/project\n`,
@@ -81,9 +85,9 @@ async function triedOn(name, place, tarballs) {
     await start(name, what);
   } catch (error) {
     if (!(error instanceof Failed)) throw error;
-    what.onLine(error.message);
+    failure = error.message;
   }
-  const rows = rowsIn(lines);
+  const rows = rowsIn(lines, failure);
   if (across) rows.push(await across);
   return rows.map((row) => ({ machine: name, ...row }));
 }

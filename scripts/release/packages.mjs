@@ -9,7 +9,7 @@ import { Failed, run, tool } from '../process.mjs';
 const options = { output: 'keep', limitMs: 5 * 60_000 };
 
 /** Bytes to download: of the main package with one platform, and of the programs for targets. */
-const [PAIR, HOST] = [13e6, 20e6];
+const [PAIR, HOST] = [7e6, 16e6];
 
 /** What npm packs whatever "files" says, and we beside it. */
 const ALWAYS = ['package.json', 'README.md', 'LICENSE', 'LICENSE.third-party.txt'];
