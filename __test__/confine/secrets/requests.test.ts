@@ -2,12 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folder, hostResult } from '../../support/index.ts';
+import { childrenOf, folder, hostResult } from '../../support/index.ts';
 import { AUTHORITY, HOST, runWith, secretFor, secretHost, VALUE, ways } from './support.ts';
 
 /** A request of Node that prints the answer. */
 const fetching = (url: string, options: string) =>
   `node -e 'fetch("${url}", ${options}).then(async (r) => console.log(r.status, r.headers.get("x-echo"), await r.text()))'`;
+
+/** Kilobytes that the processes below one keep out of swap. */
+function lockedBelow(pid: number): number {
+  const locked = (child: number) =>
+    Number(/^VmLck:\s*(\d+)/m.exec(readFileSync(`/proc/${child}/status`, 'utf8'))?.[1] ?? 0);
+  return childrenOf(pid).reduce((all, { pid: child }) => all + locked(child) + lockedBelow(child), 0);
+}
 
 describe.runIf(process.platform === 'linux')('a secret', () => {
   test.each(ways)('works in a request, and is neither seen before nor in the answer, with %s', async (_, env) => {
@@ -123,6 +130,22 @@ describe.runIf(process.platform === 'linux')('a secret', () => {
     });
     const keys = [1, 1, 2, 3].map((number) => VALUE + number);
     expect(got.map(({ headers }) => headers['x-key'])).toEqual(keys);
+  });
+
+  test.each(ways)('is in memory that is not swapped, with %s', async (_, env) => {
+    const locked: number[] = [];
+    const { port, got } = await secretHost({
+      '/while': () => {
+        locked.push(lockedBelow(process.pid));
+        return {};
+      },
+    });
+    const command = fetching(`https://${HOST}:${port}/while`, '{ headers: { "x-key": process.env.TOKEN } }');
+    expect(lockedBelow(process.pid)).toBe(0);
+    await runWith(command, { secrets: { TOKEN: secretFor(port) } }, env);
+    expect(got.map(({ headers }) => headers['x-key'])).toEqual([VALUE]);
+    expect(locked).toEqual([expect.any(Number)]);
+    expect(locked[0]).toBeGreaterThan(0);
   });
 
   test('is neither in the environment of our processes, nor in a file of ours', async () => {
