@@ -157,7 +157,7 @@ export const typescript = {
   stamp: new Stamp(
     'typescript',
     ['ts', 'tsdown.config.ts', 'tsconfig.json', 'native.d.cts', 'package.json', 'package-lock.json'],
-    ['dist/index.cjs', 'dist/index.d.cts', 'index.d.ts'],
+    ['dist/index.cjs', 'dist/main.cjs', 'dist/index.d.cts', 'index.d.ts'],
   ),
   async build(_full, options) {
     const start = Date.now();
