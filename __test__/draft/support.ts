@@ -23,8 +23,7 @@ export interface Project {
 
 const FILES = 'echo a >a; mkdir -p src/deep node_modules/pkg; echo one >src/one; echo two >src/deep/two; ln -s a link';
 
-export function project(): Project {
-  const state = stateFolder();
+export function project(state = stateFolder()): Project {
   process.env.XDG_STATE_HOME = state;
   const root = join(folder(), 'project');
   mkdirSync(root);

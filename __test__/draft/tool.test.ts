@@ -17,7 +17,7 @@ import { callTool } from '../ai/fixtures/call.ts';
 import type { JsonSchema } from '../ai/fixtures/json-schema.ts';
 import { HOST, secretFor } from '../confine/secrets/support.ts';
 import { MAJORS, textOf } from '../mcp/majors.ts';
-import { finished, folder, linuxTest, mark, place, sleepers, until } from '../support/index.ts';
+import { finished, folder, linuxTest, mark, place, sleepers, stateFolder, until } from '../support/index.ts';
 import { draftTest, project } from './support.ts';
 
 const fieldsOf = (tool: BashTool) => {
@@ -238,7 +238,8 @@ describe('a tool with draft: true', () => {
   });
 
   draftTest('has one draft for calls at the same time, and one for each directory of perCall', async () => {
-    const [one, two] = [project(), project()];
+    const state = stateFolder();
+    const [one, two] = [project(state), project(state)];
     let { root } = one;
     const { call } = callsOf({ draft: true, perCall: () => ({ cwd: root }) });
     await Promise.all(['x', 'y', 'z'].map((name) => call(`touch ${name}`)));
