@@ -18,7 +18,13 @@ export const SOON = process.env.AGENT_BASH_EMULATED === '1' ? 5_000 : 300;
 /** The time in ms that a call may take which has nothing to wait for. */
 export const PROMPT = 1_500;
 
-/** Waits until `condition` returns a truthy value, and returns that. Fails after a bound that only a hang reaches. */
+/** The longest pause between two looks at a condition, in ms. */
+const PAUSE = 100;
+
+/**
+ * Waits until `condition` returns a truthy value, and returns that. Fails after a bound that only a hang reaches. A
+ * condition that takes long, such as one that looks at all processes, is looked at less often.
+ */
 export async function until<T>(
   condition: () => T | Promise<T>,
   what = condition.toString(),
@@ -26,10 +32,12 @@ export async function until<T>(
 ): Promise<Exclude<T, false | undefined | null | '' | 0>> {
   const end = performance.now() + bound;
   for (;;) {
+    const begin = performance.now();
     const value = await condition();
     if (value) return value as Exclude<T, false | undefined | null | '' | 0>;
-    if (performance.now() > end) throw new Error(`not within ${bound} ms: ${what}`);
-    await sleep(10);
+    const now = performance.now();
+    if (now > end) throw new Error(`not within ${bound} ms: ${what}`);
+    await sleep(Math.min(Math.max(10, 5 * (now - begin)), PAUSE));
   }
 }
 
