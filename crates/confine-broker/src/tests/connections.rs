@@ -2,11 +2,13 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 
 use http::Request;
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use nix::sys::socket::{MsgFlags, send};
 use rustls::RootCertStore;
 use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
 
@@ -199,7 +201,11 @@ fn a_program_that_ends_before_it_sees_a_certificate_distrusts_nothing() {
     let fixture = with(&[b"http/1.1"]);
     for _ in 0..20 {
         let mut stream = fixture.tls(&[b"http/1.1"]);
-        stream.conn.write_tls(&mut stream.sock).expect("written");
+        let mut hello = Vec::new();
+        stream.conn.write_tls(&mut hello).expect("written");
+        // The greeting waits for its end, and one segment brings both.
+        let sent = send(stream.sock.as_raw_fd(), &hello, MsgFlags::from_bits_retain(nix::libc::MSG_MORE));
+        assert_eq!(sent, Ok(hello.len()));
         stream.sock.shutdown(std::net::Shutdown::Write).expect("ended");
         // The connection ends without an answer.
         assert_eq!(stream.sock.read(&mut [0; 10]).unwrap_or(0), 0);
