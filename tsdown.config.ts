@@ -37,8 +37,9 @@ export default defineConfig([
     format: 'cjs',
     outputOptions: {
       ...shared.outputOptions,
-      codeSplitting: { groups: [{ name: 'main', test: /(?<!\.d)\.ts$/ }] },
-      chunkFileNames: '[name].cjs',
+      codeSplitting: { groups: [{ name: 'code', test: /(?<!\.d)\.ts$/ }] },
+      // Another name than that of the chunk: rolldown confuses \`require_NAME\` with its own name for the file.
+      chunkFileNames: 'main.cjs',
     },
   },
   // The other entries come as twins. They import the main entry from the package itself.

@@ -140,7 +140,9 @@ test('a copy without the addon says the same', async () => {
   const elsewhere = join(dirname(project.folder), 'copy');
   await mkdir(elsewhere, { recursive: true });
   const copy = join(elsewhere, 'index.cjs');
-  await copyFile(join(project.folder, 'node_modules', 'agent-bash', 'dist', 'index.cjs'), copy);
+  for (const name of ['index.cjs', 'main.cjs']) {
+    await copyFile(join(project.folder, 'node_modules', 'agent-bash', 'dist', name), join(elsewhere, name));
+  }
   const script = `require(${JSON.stringify(copy)}).bash('true').catch((error) => console.log(error.message))`;
   expect(await run(process.execPath, ['-e', script], elsewhere, project.env)).toMatchObject({
     stdout: `${sentence}\n`,
