@@ -89,6 +89,7 @@ describe('the packages', () => {
     expect(ours).toEqual(
       [
         ...built,
+        'dist/main.cjs',
         ...docs.filter((name) => name.endsWith('.md') || name.endsWith('.svg')).map((name) => `docs/${name}`),
         'ARCHITECTURE.md',
         'CHANGELOG.md',
