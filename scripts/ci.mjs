@@ -15,7 +15,7 @@ import { again, closing, NONE, sum, titleOf } from './runners.mjs';
 
 const minutes = 60_000;
 
-/** The time that the gate may take. It takes a third of that on two cores. */
+/** The time that the gate may take. On two cores it takes a third to a half of that. */
 const LIMIT = 40 * minutes;
 
 // A missing capability fails a test instead of skipping it.
